@@ -1,0 +1,66 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** One option, once: parsing, help, man page, completion and the reference in `docs/` are all made from it. */
+export interface OptionSpec {
+  /** Long name without dashes, `max-steps`. */
+  name: string;
+  alias?: string;
+  type: 'string' | 'integer' | 'number' | 'boolean';
+  /** Word in the help for the value, `FILE`, `N`, `SPEC`. */
+  value?: string;
+  /** One sentence, no full stop. */
+  describe: string;
+  default?: string | number | boolean;
+  choices?: readonly string[];
+  min?: number;
+  max?: number;
+  /** May be given several times (an array of values). */
+  multiple?: boolean;
+  required?: boolean;
+  /** Heading under which the help lists it. */
+  group?: string;
+}
+
+export interface PositionalSpec {
+  name: string;
+  describe: string;
+  multiple?: boolean;
+  required?: boolean;
+}
+
+export interface CommandSpec {
+  /** `dart-rollout`, or a subcommand: `score`. */
+  name: string;
+  /** One line. */
+  summary: string;
+  /** Paragraphs of the page. */
+  description?: string;
+  options: readonly OptionSpec[];
+  positionals?: readonly PositionalSpec[];
+  subcommands?: readonly CommandSpec[];
+  examples?: readonly { command: string; describe: string }[];
+  /** Exit codes that differ from the common ones. */
+  exitCodes?: Readonly<Record<number, string>>;
+  /** Absent for a command that only has subcommands. */
+  run?: (context: CommandContext) => Promise<number>;
+}
+
+/** The streams and surroundings of one command; tests pass their own. */
+export interface Io {
+  stdin: Readable;
+  stdout: Writable;
+  stderr: Writable;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Aborts on SIGINT, SIGTERM and when the reader of stdout has gone; the reason says which. */
+  signal: AbortSignal;
+}
+
+export type OptionValue = string | number | boolean | string[] | undefined;
+
+export interface CommandContext {
+  io: Io;
+  /** Resolved values: flags > DART_* > config file > default. */
+  options: Readonly<Record<string, OptionValue>>;
+  positionals: readonly string[];
+}

@@ -1,0 +1,1 @@
+{ "targets": [ { "target_name": "dart_native", "type": "none" } ] }
