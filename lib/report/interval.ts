@@ -1,0 +1,51 @@
+import { Random } from '../stream/random.ts';
+
+/** A point estimate with a two-sided 95% interval. */
+export interface Estimate {
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** Normal quantile of a two-sided 95% interval. */
+const Z95 = 1.959963984540054;
+
+/**
+ * Wilson's score interval of a proportion (Wilson 1927). Unlike the normal approximation it stays inside 0..1 and says
+ * something at 0 and n successes.
+ *
+ * @param successes how many of the trials succeeded; may be fractional when trials have partial scores
+ * @param trials    how many trials there were, ≥ 1
+ */
+export function wilson(successes: number, trials: number): Estimate {
+  if (trials <= 0) throw new RangeError('a proportion needs at least one trial');
+  const p = successes / trials;
+  const z2 = (Z95 * Z95) / trials;
+  const centre = (p + z2 / 2) / (1 + z2);
+  const half = (Z95 / (1 + z2)) * Math.sqrt((p * (1 - p)) / trials + z2 / (4 * trials));
+  return { value: p, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
+
+/**
+ * Percentile bootstrap interval of a mean (Efron 1979), for differences paired by task: tasks are what is resampled,
+ * so that the interval speaks of other tasks of the same kind, not only of other rollouts.
+ *
+ * @param values one number a task
+ * @param resamples how many means are drawn; seeded, so that the same values give the same interval
+ */
+export function bootstrapMean(values: readonly number[], resamples = 10_000): Estimate {
+  if (values.length === 0) throw new RangeError('a mean needs at least one value');
+  const random = new Random(`bootstrap:${values.length}`);
+  const means = new Float64Array(resamples);
+  for (let i = 0; i < resamples; i++) {
+    let sum = 0;
+    for (let j = 0; j < values.length; j++) sum += values[random.int(values.length)]!;
+    means[i] = sum / values.length;
+  }
+  means.sort();
+  return {
+    value: values.reduce((a, b) => a + b, 0) / values.length,
+    low: means[Math.floor(0.025 * (resamples - 1))]!,
+    high: means[Math.ceil(0.975 * (resamples - 1))]!,
+  };
+}
