@@ -1,0 +1,148 @@
+/**
+ * Reads `name(key='value', …)` calls out of text, by hand: what a model says is never evaluated.
+ * Strings follow Python's rules, with one allowance: a quote of the string's own kind that neither a comma nor the
+ * closing parenthesis follows is taken as part of the text, since models forget to escape apostrophes.
+ */
+export interface Argument {
+  /** Null for a positional argument. */
+  name: string | null;
+  value: string;
+}
+
+export interface Call {
+  verb: string;
+  arguments: Argument[];
+}
+
+/** Why a text is not a list of calls, in words for the record's `parse_error`. */
+export class GrammarError extends Error {}
+
+/** Comments, code fences and semicolons stand between calls as blanks do. */
+const BETWEEN = /(?:\s|;|#[^\n]*|```[a-z]*)*/y;
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const KEYWORD = /\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*/y;
+/** What may follow the quote that ends a string: the end of the call, or a comma with another argument. */
+const AFTER_STRING = /\s*(?:\)|,\s*(?:\)|[A-Za-z_]\w*\s*=|['"([<\d-])|$)/y;
+const BLANKS = /\s*/y;
+
+/** All calls of a text, in order. Throws GrammarError on anything that is not a call, and when there is none. */
+export function readCalls(text: string): Call[] {
+  const calls: Call[] = [];
+  let at = skip(BETWEEN, text, 0);
+  while (at < text.length) {
+    const [call, end] = readCall(text, at);
+    calls.push(call);
+    at = skip(BETWEEN, text, end);
+  }
+  if (calls.length === 0) throw new GrammarError('there is no action');
+  return calls;
+}
+
+function readCall(text: string, start: number): [Call, number] {
+  const verb = match(NAME, text, start);
+  if (verb === null) throw new GrammarError(`expected an action, found ${excerpt(text, start)}`);
+  let at = skip(BLANKS, text, start + verb.length);
+  if (text[at] !== '(') throw new GrammarError(`expected "(" after ${verb}, found ${excerpt(text, at)}`);
+  const call: Call = { verb: verb.toLowerCase(), arguments: [] };
+  at = skip(BLANKS, text, at + 1);
+  while (text[at] !== ')') {
+    const [argument, end] = readArgument(text, at, verb);
+    call.arguments.push(argument);
+    at = skip(BLANKS, text, end);
+    if (text[at] === ',') at = skip(BLANKS, text, at + 1);
+    else if (text[at] !== ')') throw new GrammarError(`${verb}( is not closed, found ${excerpt(text, at)}`);
+  }
+  return [call, at + 1];
+}
+
+function readArgument(text: string, start: number, verb: string): [Argument, number] {
+  if (start >= text.length) throw new GrammarError(`${verb}( is not closed`);
+  KEYWORD.lastIndex = start;
+  const keyword = KEYWORD.exec(text);
+  const name = keyword ? keyword[1]!.toLowerCase() : null;
+  const at = keyword ? KEYWORD.lastIndex : start;
+  const quote = text[at];
+  const [value, end] = quote === "'" || quote === '"' ? readString(text, at, verb) : readBare(text, at, verb);
+  return [{ name, value }, end];
+}
+
+/** A quoted string from its opening quote; returns its text and the place behind the closing quote. */
+function readString(text: string, start: number, verb: string): [string, number] {
+  const quote = text[start]!;
+  let value = '';
+  let at = start + 1;
+  while (at < text.length) {
+    const character = text[at]!;
+    if (character === '\\') {
+      const [escaped, length] = readEscape(text, at);
+      value += escaped;
+      at += length;
+      continue;
+    }
+    if (character === quote && test(AFTER_STRING, text, at + 1)) return [value, at + 1];
+    value += character;
+    at += 1;
+  }
+  throw new GrammarError(`a string in ${verb}( is not closed`);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  '\n': '',
+};
+const HEX_ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))/y;
+
+/** One escape from its backslash: what it stands for and its length. Unknown ones stand for themselves, as in Python. */
+function readEscape(text: string, at: number): [string, number] {
+  const next = text[at + 1];
+  if (next === undefined) return ['\\', 1];
+  const simple = ESCAPES[next];
+  if (simple !== undefined) return [simple, 2];
+  HEX_ESCAPE.lastIndex = at;
+  const hex = HEX_ESCAPE.exec(text);
+  if (hex) return [String.fromCharCode(Number.parseInt(hex[1] ?? hex[2]!, 16)), hex[0].length];
+  return [`\\${next}`, 2];
+}
+
+/** An unquoted value: up to the comma or parenthesis that ends it, brackets in between balanced. */
+function readBare(text: string, start: number, verb: string): [string, number] {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '(' || character === '[') depth += 1;
+    else if (depth > 0 && (character === ')' || character === ']')) depth -= 1;
+    else if (depth === 0 && (character === ',' || character === ')')) {
+      const value = text.slice(start, at).trim();
+      if (value === '') throw new GrammarError(`an argument of ${verb}( is empty`);
+      return [value, at];
+    }
+  }
+  throw new GrammarError(`${verb}( is not closed`);
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+function match(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+function test(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/** A few characters of what stands there, for the message. */
+function excerpt(text: string, at: number): string {
+  if (at >= text.length) return 'the end';
+  const shown = text.slice(at, at + 24);
+  return `${JSON.stringify(shown)}${at + 24 < text.length ? '…' : ''}`;
+}

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Action } from '../../guest/guest.ts';
+import { parseReply } from './parse.ts';
+
+const tiny = { screen: { width: 160, height: 120 }, coordinates: 'absolute' } as const;
+const actionsOf = (text: string) => parseReply(text, tiny).actions;
+const only = (call: string) => {
+  const reply = parseReply(`Action: ${call}`, tiny);
+  expect(reply.parseError).toBeNull();
+  expect(reply.actions).toHaveLength(1);
+  return reply.actions[0];
+};
+const errorOf = (text: string) => {
+  const reply = parseReply(text, tiny);
+  expect(reply.actions).toEqual([]);
+  return reply.parseError;
+};
+
+describe('parseReply: verbs', () => {
+  const table: [string, Action][] = [
+    ["click(start_box='<|box_start|>(52,36)<|box_end|>')", { type: 'click', x: 52, y: 36 }],
+    ["left_single(point='<point>52 36</point>')", { type: 'click', x: 52, y: 36 }],
+    ["left_double(start_box='(52,36)')", { type: 'double_click', x: 52, y: 36 }],
+    ["right_single(start_box='(52, 36)')", { type: 'right_click', x: 52, y: 36 }],
+    ['click(start_box=<|box_start|>(52,36)<|box_end|>)', { type: 'click', x: 52, y: 36 }],
+    ['click((52,36))', { type: 'click', x: 52, y: 36 }],
+    ["click(start_box='[50,30,60,40]')", { type: 'click', x: 55, y: 35 }],
+    ['click(start_box=[50, 30, 60, 40])', { type: 'click', x: 55, y: 35 }],
+    ["drag(start_box='(1,2)', end_box='(3,4)')", { type: 'drag', x: 1, y: 2, to_x: 3, to_y: 4 }],
+    ["select(start_box='(1,2)', end_box='(3,4)')", { type: 'drag', x: 1, y: 2, to_x: 3, to_y: 4 }],
+    ["hotkey(key='ctrl s')", { type: 'hotkey', keys: ['ctrl', 's'] }],
+    ["hotkey(key='Ctrl+Shift+T')", { type: 'hotkey', keys: ['ctrl', 'shift', 't'] }],
+    ["hotkey(key='ctrl-a')", { type: 'hotkey', keys: ['ctrl', 'a'] }],
+    ["hotkey(key='ctrl +')", { type: 'hotkey', keys: ['ctrl', '+'] }],
+    ["hotkey(key='ctrl -')", { type: 'hotkey', keys: ['ctrl', '-'] }],
+    ["press(key='Return')", { type: 'hotkey', keys: ['enter'] }],
+    ["press('A')", { type: 'hotkey', keys: ['A'] }],
+    ["hotkey(key='alt PageDown')", { type: 'hotkey', keys: ['alt', 'pagedown'] }],
+    ["keydown(key='shift')", { type: 'key_down', key: 'shift' }],
+    ["keyup(key='shift')", { type: 'key_up', key: 'shift' }],
+    ["type(content='hello')", { type: 'type', text: 'hello' }],
+    ["scroll(start_box='(9,8)', direction='down')", { type: 'scroll', x: 9, y: 8, direction: 'down' }],
+    ["scroll(direction='left', amount=3)", { type: 'scroll', direction: 'left', amount: 3 }],
+    ['wait()', { type: 'wait' }],
+    ['wait(seconds=5)', { type: 'wait', ms: 5000 }],
+    ['finished()', { type: 'finished' }],
+    ["finished(content='done')", { type: 'finished', text: 'done' }],
+    ['call_user()', { type: 'fail' }],
+    ["fail(reason='no such menu')", { type: 'fail', reason: 'no such menu' }],
+  ];
+  it.each(table)('%s', (call, action) => expect(only(call)).toEqual(action));
+});
+
+describe('parseReply: text', () => {
+  it('knows the escapes of Python strings', () => {
+    expect(only(String.raw`type(content='it\'s \"a\" \\ b\n')`)).toEqual({ type: 'type', text: 'it\'s "a" \\ b\n' });
+    expect(only(String.raw`type(content='\d \u00e9')`)).toEqual({ type: 'type', text: '\\d é' });
+  });
+
+  it('keeps line breaks, blank lines, parentheses and other scripts inside a string', () => {
+    expect(only("type(content='def f(x):\n\n  return (x)\n')")).toEqual({
+      type: 'type',
+      text: 'def f(x):\n\n  return (x)\n',
+    });
+    expect(only("type(content='请勿跟踪 🙂')")).toEqual({ type: 'type', text: '请勿跟踪 🙂' });
+  });
+
+  it('takes an apostrophe that was not escaped as part of the text', () => {
+    expect(only("type(content='don't stop')")).toEqual({ type: 'type', text: "don't stop" });
+    expect(only("finished(content='it's done, isn't it')")).toEqual({ type: 'finished', text: "it's done, isn't it" });
+  });
+
+  it('reads double quotes, and "Action:" inside a string', () => {
+    expect(only('type(content="it\'s")')).toEqual({ type: 'type', text: "it's" });
+    expect(only("type(content='Action: go()')")).toEqual({ type: 'type', text: 'Action: go()' });
+    expect(only("type(content='a\nAction: b')")).toEqual({ type: 'type', text: 'a\nAction: b' });
+  });
+});
+
+describe('parseReply: replies', () => {
+  it('splits thought and action at the last "Action:"', () => {
+    const reply = parseReply('Thought: The Action: label is there.\nI click it.\nAction: wait()', tiny);
+    expect(reply).toEqual({
+      thought: 'The Action: label is there.\nI click it.',
+      actions: [{ type: 'wait' }],
+      parseError: null,
+    });
+    expect(parseReply('wait()', tiny)).toEqual({ thought: null, actions: [{ type: 'wait' }], parseError: null });
+  });
+
+  it('reads several actions, apart by blank lines or line breaks, in order', () => {
+    const press = (key: string) => ({ type: 'hotkey', keys: [key] });
+    expect(actionsOf("Action: press('a')\n\npress('b')\npress('c')")).toEqual([press('a'), press('b'), press('c')]);
+  });
+
+  it('plays nothing of a reply in which one action is broken', () => {
+    expect(errorOf("Action: click(start_box='(1,2)')\n\nclick(start_box='(1,')")).toMatch(/start_box is not a point/);
+    expect(errorOf("Action: click(start_box='(1,2)')\nAction: jump()")).toMatch(/unknown action "jump"/);
+  });
+
+  it.each([
+    ['', 'there is no action'],
+    ['Thought: hm', 'expected "(" after Thought'],
+    ['Action: ', 'there is no action'],
+    ['Action: dance()', 'unknown action "dance"'],
+    ['Action: constructor()', 'unknown action "constructor"'],
+    ['Action: click()', 'start_box is missing'],
+    ["Action: click(start_box='(1,2,3)')", 'start_box is not a point or a box'],
+    [`Action: click(start_box='(${'9'.repeat(400)},1)')`, 'start_box is not a point or a box'],
+    ["Action: click(start_box='(1,2)'", 'click( is not closed'],
+    ["Action: type(content='abc", 'a string in type( is not closed'],
+    ["Action: click(start_box='(1,2)', colour='red')", 'click takes no "colour"'],
+    ["Action: click(start_box='(1,2)', point='(1,2)')", 'click has "point" twice'],
+    ["Action: scroll(direction='sideways')", 'direction must be one of up, down, left, right'],
+    ["Action: scroll(direction='up', amount=0)", 'amount is not a whole number above 0'],
+    ["Action: hotkey(key='')", 'a key is missing'],
+    ["Action: click(start_box='(1,2)') and then", 'expected "(" after and'],
+    ["Action: click(start_box=__import__('os'))", 'start_box is not a point or a box'],
+  ])('says why %j is not an action', (text, reason) => expect(errorOf(text)).toContain(reason));
+
+  it('never throws, and gives either actions or a reason', () => {
+    const piece = fc.constantFrom(
+      'Action:',
+      'Thought:',
+      'click',
+      '(',
+      ')',
+      "'",
+      '"',
+      '\\',
+      ',',
+      '=',
+      'start_box',
+      '(1,2)',
+      '[1,2,3,4]',
+      '\n',
+      ' ',
+      '<|box_start|>',
+      '<|box_end|>',
+      'type(content=',
+      'hotkey(key=',
+      '#',
+      '```',
+      '+',
+      'wait()',
+      '\u{1f600}',
+      '\ud800',
+    );
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.array(piece, { maxLength: 30 }).map((p) => p.join('')),
+    );
+    fc.assert(
+      fc.property(text, (reply) => {
+        const { actions, parseError } = parseReply(reply, tiny);
+        expect(actions.length > 0).toBe(parseError === null);
+        for (const action of actions) {
+          const x = 'x' in action ? Number(action.x ?? 0) : 0;
+          expect(Number.isInteger(x) && x >= 0 && x < 160).toBe(true);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
