@@ -1,0 +1,79 @@
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DartError } from '../errors.ts';
+import { fileError } from './errno.ts';
+import { writeWhole, writeWholeStream } from './files.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'dart-files-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const text = (path: string) => readFileSync(path, 'utf8');
+
+describe('writeWhole', () => {
+  it('writes a file and the folders on the way, and leaves nothing else', async () => {
+    await writeWhole(join(dir, 'a/b/out'), 'one');
+    await writeWhole(join(dir, 'a/b/out'), new Uint8Array([50]));
+    expect(text(join(dir, 'a/b/out'))).toBe('2');
+    expect(readdirSync(join(dir, 'a/b'))).toEqual(['out']);
+  });
+
+  it('keeps the old file when the parts end in an error', async () => {
+    writeFileSync(join(dir, 'out'), 'old');
+    async function* parts() {
+      yield 'new';
+      throw new Error('no more');
+    }
+    await expect(writeWholeStream(join(dir, 'out'), parts())).rejects.toThrow('no more');
+    expect(text(join(dir, 'out'))).toBe('old');
+    expect(readdirSync(dir)).toEqual(['out']);
+  });
+
+  it('writes through a symbolic link and keeps the mode', async () => {
+    writeFileSync(join(dir, 'real'), 'old');
+    chmodSync(join(dir, 'real'), 0o640);
+    symlinkSync('real', join(dir, 'link'));
+    await writeWhole(join(dir, 'link'), 'new');
+    expect(text(join(dir, 'real'))).toBe('new');
+    expect(statSync(join(dir, 'real')).mode & 0o777).toBe(0o640);
+    expect(readdirSync(dir).sort()).toEqual(['link', 'real']);
+  });
+
+  it('says in words that the disk is full, and that a part of the path is a file', async () => {
+    const full = (await writeWhole('/dev/full', 'x').catch((error) => error)) as DartError;
+    expect(full.describe()).toMatch(/^\/dev\/full: cannot write: the disk is full/);
+    writeFileSync(join(dir, 'file'), '');
+    const under = (await writeWhole(join(dir, 'file/out'), 'x').catch((error) => error)) as DartError;
+    expect(under.message).toBe('cannot write: a part of the path is a file, not a folder');
+    expect(under.exitCode).toBe(2);
+  });
+
+  it('writes to a device without replacing it', async () => {
+    await writeWhole('/dev/null', 'x');
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+describe('fileError', () => {
+  it('says in words what the system says in codes, and leaves bugs alone', () => {
+    const readOnly = Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
+    expect((fileError(readOnly, 'write', 'runs/out') as DartError).describe()).toBe(
+      'runs/out: cannot write: the file system is read-only. Try: another folder',
+    );
+    const bug = new TypeError('x is not a function');
+    expect(fileError(bug, 'write', 'runs/out')).toBe(bug);
+  });
+});

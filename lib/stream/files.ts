@@ -1,0 +1,137 @@
+import { statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { codeOf, fileError } from './errno.ts';
+import { outputError } from './writer.ts';
+
+let serial = 0;
+
+/** A name in the same folder, hidden, that no other process or call uses. */
+export function temporaryName(path: string): string {
+  serial += 1;
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${serial}.tmp`);
+}
+
+/**
+ * Writes a file so that it is there whole or not at all: a temporary file in the same folder, fsync, rename, fsync of the
+ * folder. Missing folders are made. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to as it is.
+ * @throws DartError naming the path: a full disk, a read-only folder.
+ */
+export async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
+  await writeWholeStream(path, [data]);
+}
+
+/** As `writeWhole`, from parts that come one after another. An error of theirs leaves the old file in place. */
+export async function writeWholeStream(
+  path: string,
+  parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
+  const file = await WholeFile.open(path);
+  try {
+    for await (const part of parts) await file.write(part);
+    await file.commit();
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+/** A file in the making: `commit` puts it in its place, `discard` leaves what was there before. */
+export class WholeFile {
+  readonly path: string;
+  /** For those who write to a stream; `commit` waits for it. */
+  readonly stream: Writable;
+  readonly #handle: FileHandle;
+  /** Null where the target is no regular file and is written to directly. */
+  readonly #temporary: string | null;
+  #failure: unknown;
+
+  private constructor(path: string, temporary: string | null, handle: FileHandle) {
+    this.path = path;
+    this.#temporary = temporary;
+    this.#handle = handle;
+    this.stream = streamInto(handle);
+    this.stream.on('error', (error) => {
+      this.#failure ??= outputError(error, path);
+    });
+  }
+
+  static async open(path: string): Promise<WholeFile> {
+    try {
+      if (isSpecial(path)) return new WholeFile(path, null, await open(path, 'w'));
+      const target = await followLinks(path);
+      await mkdir(dirname(target), { recursive: true });
+      const temporary = temporaryName(target);
+      return new WholeFile(target, temporary, await open(temporary, 'wx', modeOf(target)));
+    } catch (error) {
+      throw fileError(error, 'write', path);
+    }
+  }
+
+  async write(part: string | Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    await new Promise<void>((done, fail) => {
+      this.stream.write(part, (error) => (error ? fail(outputError(error, this.path)) : done()));
+    });
+  }
+
+  async commit(): Promise<void> {
+    try {
+      this.stream.end();
+      await finished(this.stream).catch(() => {});
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#temporary === null) return await this.#handle.close();
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(this.#temporary, this.path);
+      await syncFolder(dirname(this.path));
+    } catch (error) {
+      await this.discard();
+      throw fileError(error, 'write', this.path);
+    }
+  }
+
+  async discard(): Promise<void> {
+    this.stream.destroy();
+    await this.#handle.close().catch(() => {});
+    if (this.#temporary !== null) await unlink(this.#temporary).catch(() => {});
+  }
+}
+
+/** All bytes of each part, from where the last one ended. */
+function streamInto(handle: FileHandle): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      handle.writeFile(chunk).then(() => done(), done);
+    },
+  });
+}
+
+/** True for what is there and is neither a file nor a folder: a device, a pipe, a socket. */
+function isSpecial(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
+/** The file that a symbolic link stands for, so that renaming does not replace the link. */
+async function followLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return resolve(path);
+    throw error;
+  }
+}
+
+function modeOf(path: string): number {
+  return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0o666) & 0o777;
+}
+
+/** Makes a rename last through a power cut. Not every file system allows it. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => null);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}

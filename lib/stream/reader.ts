@@ -1,0 +1,122 @@
+import { isUtf8 } from 'node:buffer';
+import { DartError } from '../errors.ts';
+import { fileError } from './errno.ts';
+import { LineSplitter, type SplitLine } from './lines.ts';
+import type { AnyRecord } from './records.ts';
+
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+export interface ReadOptions {
+  /** Name of the input in messages: a path, or `stdin`. */
+  name: string;
+  /** Longest line in bytes. Default 64 MiB. */
+  maxLineBytes?: number;
+  /** What a bad line does: end the stream with an error (default), or be left out and reported to `onSkip`. */
+  onError?: 'fail' | 'skip';
+  onSkip?: (error: DartError) => void;
+}
+
+export interface ReadRecord {
+  /** Counted from 1, blank lines included. */
+  line: number;
+  record: AnyRecord;
+  /** `name:line`, for messages. */
+  where: string;
+}
+
+export type ByteSource = AsyncIterable<Uint8Array | string>;
+
+/**
+ * The records of an NDJSON stream, in order. A byte-order mark, CRLF, blank lines, characters split between chunks and a
+ * last line without newline are all taken; anything else that is not a JSON object with a `type` is a bad line.
+ * @throws DartError `name:line: reason` for a bad line (unless `onError` is `skip`), or for input that cannot be read.
+ */
+export async function* readRecords(input: ByteSource, options: ReadOptions): AsyncGenerator<ReadRecord, void, void> {
+  for await (const batch of readBatches(input, options)) yield* batch;
+}
+
+/**
+ * As `readRecords`, but all records of one chunk of input at a time: a third faster where lines are short.
+ * Records before a bad line are handed out before its error is thrown.
+ */
+export async function* readBatches(input: ByteSource, options: ReadOptions): AsyncGenerator<ReadRecord[], void, void> {
+  const splitter = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  for await (const chunk of guarded(input, options.name)) {
+    yield* parsed(splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk), options);
+  }
+  yield* parsed(splitter.end(), options);
+}
+
+/** The input, with the system's errors said in words. */
+async function* guarded(input: ByteSource, name: string): AsyncGenerator<Uint8Array | string, void, void> {
+  try {
+    yield* input;
+  } catch (error) {
+    throw fileError(error, 'read', name);
+  }
+}
+
+function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<ReadRecord[], void, void> {
+  const batch: ReadRecord[] = [];
+  for (const split of lines) {
+    const where = `${options.name}:${split.line}`;
+    try {
+      const record = parseLine(split, where);
+      if (record !== null) batch.push({ line: split.line, record, where });
+    } catch (error) {
+      if (!(error instanceof DartError)) throw error;
+      if (options.onError !== 'skip') {
+        if (batch.length > 0) yield batch;
+        throw error;
+      }
+      options.onSkip?.(error);
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The record of one line; null for a blank one. */
+function parseLine(split: SplitLine, where: string): AnyRecord | null {
+  if (split.bytes === null) {
+    throw new DartError(`the line is longer than ${split.limit} bytes`, {
+      where,
+      hint: 'screenshots as files (--blobs DIR), never inside a record',
+    });
+  }
+  if (!isUtf8(split.bytes)) throw new DartError('the line is not UTF-8', { where, hint: 'iconv -t UTF-8' });
+  const text = textOf(split.bytes);
+  const value = parseJson(text, where, split.unfinished);
+  if (value === undefined) return null;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DartError(`expected a JSON object but received ${nameOf(value)}`, { where });
+  }
+  if (typeof (value as AnyRecord).type !== 'string') {
+    throw new DartError('the record has no "type"', { where, hint: 'a line such as {"type":"task","v":1,…}' });
+  }
+  return value as AnyRecord;
+}
+
+function textOf(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const start = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
+  return buffer.toString('utf8', start);
+}
+
+/** The value, or undefined where there is only white space. */
+function parseJson(text: string, where: string, unfinished: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (text.trim() === '') return undefined;
+    if (unfinished) {
+      throw new DartError('the last line is cut short', { where, hint: 'let its writer end, or --on-error skip' });
+    }
+    const hint = /[:[,]\s*-?(NaN|Infinity)\b/.test(text) ? 'null for a number that is not known' : undefined;
+    throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint });
+  }
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
