@@ -1,0 +1,122 @@
+import type { Sample, Step, Trajectory } from '../stream/records.ts';
+
+/** One reply to learn from, with all that an objective may ask about it. */
+export interface Example {
+  /** `file:line`, trajectory and step, for messages. */
+  where: string;
+  groupId: string;
+  instruction: string;
+  history: readonly string[];
+  /** sha256 of the screenshot. */
+  screenshot: string;
+  tokens: Int32Array;
+  /** Behaviour log-probability of each token, NaN where unscored. */
+  rolloutLogp: Float32Array;
+  advantage: number;
+  /** Mean token entropy in nats as the behaviour policy reported it; null where it could not. */
+  entropy: number | null;
+  temperature: number;
+  behaviourVersion: number;
+  injected: boolean;
+  /** True where the reply had no usable token ids and was spelt with our own vocabulary. */
+  tokenised: boolean;
+  /** Log-probabilities under the weights at the start of the update, once a pass has made them. */
+  oldLogp: Float32Array | null;
+}
+
+/** What making examples needs to know about the model. */
+export interface Spelling {
+  readonly vocabulary: number;
+  encodeReply(text: string): readonly number[] | null;
+}
+
+/** Replies that a prompt may hold (design §6). */
+const MAX_HISTORY = 35;
+
+/** Null where the reply cannot be spelt in the model's vocabulary, or is empty. */
+export function exampleOfSample(sample: Sample, where: string, spelling: Spelling): Example | null {
+  const reply = readReply(sample.step, spelling);
+  if (!reply) return null;
+  return {
+    where: `${where} (${sample.trajectory_id} step ${sample.step_index})`,
+    groupId: sample.group_id,
+    instruction: sample.instruction,
+    history: sample.history,
+    screenshot: sample.step.observation.screenshot.sha256,
+    ...reply,
+    advantage: sample.advantage,
+    entropy: sample.entropy,
+    // A greedy or scripted step has no sampling temperature of its own: it is scored as the policy is, at 1.
+    temperature: sample.temperature > 0 ? sample.temperature : 1,
+    behaviourVersion: sample.behaviour_version,
+    injected: sample.injected,
+    oldLogp: null,
+  };
+}
+
+/** The steps of a demonstrated episode, to be imitated; null entries are replies that cannot be spelt. */
+export function examplesOfSteps(
+  episode: { id: string; instruction: string; steps: readonly Step[] },
+  where: string,
+  spelling: Spelling,
+): (Example | null)[] {
+  const replies: string[] = [];
+  return episode.steps.map((step) => {
+    const history = replies.slice(-MAX_HISTORY);
+    replies.push(step.response.text);
+    const place = `${where} (${episode.id} step ${step.index})`;
+    return demonstrated(step, { where: place, instruction: episode.instruction, history }, spelling);
+  });
+}
+
+export function examplesOfTrajectory(trajectory: Trajectory, where: string, spelling: Spelling): (Example | null)[] {
+  const { trajectory_id: id, instruction, steps } = trajectory;
+  return examplesOfSteps({ id, instruction, steps }, where, spelling);
+}
+
+/** One step shown by an expert: advantage 1, nothing known of who sampled it. */
+export function demonstrated(
+  step: Step,
+  context: { where: string; instruction: string; history: readonly string[] },
+  spelling: Spelling,
+): Example | null {
+  const reply = readReply(step, spelling);
+  if (!reply) return null;
+  return {
+    ...context,
+    groupId: '',
+    screenshot: step.observation.screenshot.sha256,
+    ...reply,
+    advantage: 1,
+    entropy: null,
+    temperature: 1,
+    behaviourVersion: step.model_version,
+    injected: false,
+    oldLogp: null,
+  };
+}
+
+interface Reply {
+  tokens: Int32Array;
+  rolloutLogp: Float32Array;
+  tokenised: boolean;
+}
+
+/** The step's own tokens where they are in the vocabulary, else its text spelt with it and unscored. */
+function readReply(step: Step, spelling: Spelling): Reply | null {
+  const { token_ids: ids, logprobs, text } = step.response;
+  if (ids.length > 0 && ids.every((id) => id >= 0 && id < spelling.vocabulary)) {
+    const rolloutLogp = Float32Array.from(ids, (_, i) => scored(logprobs[i]));
+    return { tokens: Int32Array.from(ids), rolloutLogp, tokenised: false };
+  }
+  const spelt = spelling.encodeReply(text);
+  if (!spelt || spelt.length === 0) return null;
+  const tokens = Int32Array.from(spelt);
+  return { tokens, rolloutLogp: new Float32Array(tokens.length).fill(Number.NaN), tokenised: true };
+}
+
+/** Engines write null, NaN or -9999 for a token that they did not score (design §6). */
+function scored(logprob: number | null | undefined): number {
+  if (logprob === null || logprob === undefined || logprob <= -9999) return Number.NaN;
+  return logprob;
+}

@@ -1,0 +1,81 @@
+import type { Metric } from '../stream/records.ts';
+
+/**
+ * Every number that the trainer reports, once: emission takes names from here only, and `docs/metrics.md` is held to
+ * this table by a test. Names follow cleanrl (`approx_kl`, `clipfrac`) and verl where those have one.
+ *
+ * Notation: p current policy, o policy at the start of the update, m behaviour policy, f frozen reference.
+ */
+export const TRAIN_METRICS = {
+  'train/loss': ['nats', 'The minimised quantity: policy term + β · KL − coefficient · entropy; for sft the mean NLL'],
+  'train/grad_norm': ['', 'Global L2 norm of the gradient before clipping'],
+  'train/lr': ['', 'Learning rate of this update'],
+  'train/approx_kl': ['nats', 'Mean over tokens of (r − 1) − ln r with r = p/o; 0 with one minibatch and one epoch'],
+  'train/clipfrac': ['share', 'Tokens whose clipped term is the active one'],
+  'train/entropy': ['nats/token', 'Mean exact entropy of the policy over the tokens learned from'],
+  'train/ref_kl': ['nats', 'Mean over tokens of the KL estimate against the frozen reference; absent when β = 0'],
+  'train/tis_mean': ['', 'Mean importance weight w over scored tokens, after truncation or masking'],
+  'train/tis_max': ['', 'Largest importance ratio o/m of the scored tokens, before truncation'],
+  'train/tis_truncated': ['share', 'Scored tokens whose ratio o/m is above the cap C'],
+  'train/logp_diff': ['nats', 'Mean over scored tokens of |ln o − ln m|: trainer against rollout'],
+  'train/logp_diff_max': ['nats', 'Largest |ln o − ln m| of the scored tokens'],
+  'train/rollout_kl': ['nats', 'Mean over scored tokens of o/m − 1 − ln(o/m): k3 estimate of KL(m‖o)'],
+  'train/staleness_mean': [
+    'versions',
+    'Mean of current version − behaviour version over the steps, injected ones left out',
+  ],
+  'train/staleness_max': ['versions', 'Largest such difference'],
+  'train/reward_mean': ['score', 'Mean reward of the trajectories behind the steps, weighted by steps'],
+  'train/groups': ['groups', 'Groups learned from in this update'],
+  'train/groups_rejected': ['groups', 'Whole groups since the last update of which no step could be used'],
+  'train/groups_held': ['groups', 'Groups that are still waiting for steps'],
+  'train/steps': ['steps', 'Steps of the groups before selection'],
+  'train/kept_steps': ['steps', 'Steps learned from, after selection by entropy'],
+  'train/entropy_threshold': ['nats/token', 'Mean over the groups of the entropy below which a step was left out'],
+  'train/injected_steps': ['steps', 'Kept steps that came from the experience pool'],
+  'train/tokenised_steps': ['steps', 'Kept steps without token ids, spelt by the trainer and taken with w = 1'],
+  'train/unspelt_steps': ['steps', 'Steps left out because the vocabulary cannot spell the reply'],
+  'train/unscored_tokens': ['tokens', 'Tokens without a usable behaviour log-probability, taken with w = 1'],
+  'train/tokens': ['tokens', 'Tokens learned from in this update'],
+  'train/tokens_per_s': ['tokens/s', 'Tokens learned from per second of the update itself'],
+  'train/samples_per_s': ['steps/s', 'Steps learned from per second of the update itself'],
+  'train/update_s': ['s', 'Duration of the update: selection, forward and backward passes, optimiser'],
+  'train/wait_s': ['s', 'Time spent waiting for groups before this update'],
+  'train/version': ['', 'Version that this update leads to'],
+  'train/epoch': ['epochs', 'Passes over the demonstrations so far (sft)'],
+} as const satisfies Record<string, readonly [unit: string, definition: string]>;
+
+export type TrainMetric = keyof typeof TRAIN_METRICS;
+export type TrainMetrics = Partial<Record<TrainMetric, number | null>>;
+
+/** One record a number, in the table's order; `update` says which update they belong to. Not finite becomes null. */
+export function metricRecords(metrics: TrainMetrics, update: number): Metric[] {
+  const names = Object.keys(TRAIN_METRICS) as TrainMetric[];
+  return names
+    .filter((name) => metrics[name] !== undefined)
+    .map((name) => {
+      const value = metrics[name] as number | null;
+      const unit = TRAIN_METRICS[name][0];
+      const finite = value !== null && Number.isFinite(value) ? value : null;
+      return { type: 'metric', v: 1, name, value: finite, ...(unit ? { unit } : {}), update };
+    });
+}
+
+/** The metrics that one line of progress shows. */
+export function progressLine(metrics: TrainMetrics, update: number): string {
+  const shown: [string, TrainMetric, number][] = [
+    ['loss', 'train/loss', 4],
+    ['reward', 'train/reward_mean', 2],
+    ['entropy', 'train/entropy', 3],
+    ['grad', 'train/grad_norm', 2],
+    ['w', 'train/tis_mean', 3],
+    ['stale', 'train/staleness_mean', 1],
+    ['groups', 'train/groups', 0],
+    ['steps', 'train/kept_steps', 0],
+    ['steps/s', 'train/samples_per_s', 0],
+  ];
+  const parts = shown
+    .filter(([, name]) => typeof metrics[name] === 'number')
+    .map(([label, name, digits]) => `${label} ${(metrics[name] as number).toFixed(digits)}`);
+  return `update ${update}: ${parts.join(', ')}`;
+}
