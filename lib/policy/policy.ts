@@ -11,6 +11,8 @@ export interface PolicyRequest {
   /** Earlier replies of this episode, oldest first (at most 35). */
   history: string[];
   stepIndex: number;
+  /** The same for all steps of one episode and for no other, for policies that remember something between steps. */
+  episode?: string;
   maxSteps: number;
   sampling: Sampling;
   /** Seeds this one reply: same request, same seed, same version, same reply. */

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseReply } from './grammar/index.ts';
+import { openPolicy } from './open.ts';
+import { someRequest, someTask } from './request.testing.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dart-policy-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const png = { sha256: 'a'.repeat(64), media_type: 'image/png', width: 160, height: 120 };
+function trajectory(task_id: string, texts: string[]): string {
+  const steps = texts.map((text, index) => ({
+    index,
+    observation: { screenshot: png },
+    response: { text, token_ids: [7, 8], logprobs: [-0.5, null], finish_reason: 'stop' },
+    prompt: { history: index },
+    model_version: 3,
+    actions: [],
+    policy_ms: 1,
+    env_ms: 1,
+  }));
+  return JSON.stringify({
+    type: 'trajectory',
+    v: 1,
+    trajectory_id: texts.join(),
+    run_id: 'r',
+    group_id: 'g',
+    group_size: 1,
+    rollout_index: 0,
+    task_id,
+    domain: 'os',
+    instruction: 'do it',
+    env_id: 'e',
+    policy: { name: 'onnx', versions: [3] },
+    sampling: { temperature: 1 },
+    limits: { max_steps: 5 },
+    steps,
+    reward: 1,
+    outcome: 'success',
+    started_at: '2026-01-01T00:00:00Z',
+    finished_at: '2026-01-01T00:00:01Z',
+  });
+}
+
+describe('openPolicy', () => {
+  it('lists the known policies when it is given an unknown one', async () => {
+    await expect(openPolicy('rndom')).rejects.toMatchObject({
+      message: 'unknown policy "rndom"',
+      hint: expect.stringContaining('replay:FILE'),
+    });
+    await expect(openPolicy('fixed:dance')).rejects.toMatchObject({ hint: 'fixed:finished, fixed:fail, fixed:wait' });
+    await expect(openPolicy('script:noise=2')).rejects.toMatchObject({ hint: 'script:noise=0.2' });
+  });
+
+  it('names a policy file that is not there', async () => {
+    const missing = join(folder, 'no.onnx');
+    await expect(openPolicy(`onnx:${missing}`)).rejects.toMatchObject({
+      message: 'there is no such policy file',
+      where: missing,
+    });
+    await expect(openPolicy('onnx')).rejects.toMatchObject({ message: 'the policy "onnx" names no file' });
+  });
+
+  it('fixed says one thing', async () => {
+    const policy = await openPolicy('fixed:finished');
+    expect((await policy.act(someRequest())).text).toBe('Action: finished()');
+    expect((await policy.act(someRequest({ stepIndex: 5 }))).text).toBe('Action: finished()');
+  });
+
+  it('random: same seed, same reply; every reply can be played; all kinds of action occur', async () => {
+    const policy = await openPolicy('random');
+    const screen = { width: 160, height: 120 };
+    const kinds = new Set<string>();
+    for (let seed = 0; seed < 1000; seed++) {
+      const { text } = await policy.act(someRequest({ seed }));
+      expect((await policy.act(someRequest({ seed }))).text).toBe(text);
+      const { actions, parseError } = parseReply(text, { screen, coordinates: 'absolute' });
+      expect(parseError).toBeNull();
+      kinds.add(actions[0]!.type);
+    }
+    expect([...kinds].sort()).toEqual([
+      'click',
+      'double_click',
+      'fail',
+      'finished',
+      'hotkey',
+      'right_click',
+      'scroll',
+      'type',
+      'wait',
+    ]);
+  });
+
+  it('replay says what was recorded, one recording after the other', async () => {
+    const path = join(folder, 'recorded.ndjson');
+    const lines = [
+      trajectory('os/one', ['Action: wait()', 'Action: finished()']),
+      trajectory('os/one', ['Action: fail()']),
+    ];
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const policy = await openPolicy(`replay:${path}`);
+    const say = async (episode: string, stepIndex: number) =>
+      (await policy.act(someRequest({ episode, stepIndex }))).text;
+    expect(await say('first', 0)).toBe('Action: wait()');
+    expect(await say('second', 0)).toBe('Action: fail()');
+    expect(await say('first', 1)).toBe('Action: finished()');
+    expect(await say('third', 0)).toBe('Action: wait()');
+    expect(await policy.act(someRequest({ episode: 'fourth' }))).toMatchObject({
+      tokenIds: [7, 8],
+      logprobs: [-0.5, null],
+      modelVersion: 3,
+    });
+    await expect(say('second', 1)).rejects.toMatchObject({ message: 'the recording of os/one ends after 1 steps' });
+    const other = someRequest({ task: someTask('os/other'), episode: 'fifth' });
+    await expect(policy.act(other)).rejects.toMatchObject({ message: 'no recording of task os/other' });
+  });
+});
