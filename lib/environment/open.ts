@@ -1,0 +1,61 @@
+import { DartError } from '../errors.ts';
+import { EmbeddedDriver } from './embedded.ts';
+import type { Driver } from './environment.ts';
+import type { LatencyModel } from './latency.ts';
+import { EnvironmentPool, type PoolOptions } from './pool.ts';
+
+export interface EmbeddedSpec {
+  driver: 'embedded';
+  count: number;
+  latency: LatencyModel | null;
+}
+
+const EXAMPLE = 'embedded:4, or embedded:4,latency=300,jitter=0.5,reset=2000,screenshot=100';
+/** Options of `embedded:N,…` and the field that each sets. */
+const LATENCY_OPTIONS: Readonly<Record<string, keyof LatencyModel>> = {
+  latency: 'actionMs',
+  jitter: 'jitter',
+  reset: 'resetMs',
+  screenshot: 'screenshotMs',
+};
+
+/**
+ * `embedded:N[,latency=MS][,jitter=SIGMA][,reset=MS][,screenshot=MS]` in parts.
+ * @throws DartError on an unknown driver, a count below 1, an unknown option or a negative time.
+ */
+export function parseEnvironmentSpec(spec: string): EmbeddedSpec {
+  const [head = '', ...options] = spec.split(',');
+  const [driver = '', count = '', ...rest] = head.split(':');
+  if (driver !== 'embedded' || rest.length > 0) {
+    throw new DartError(`unknown desktops "${spec}"`, { where: '--env', hint: EXAMPLE });
+  }
+  if (!/^[1-9]\d{0,4}$/.test(count)) {
+    throw new DartError(`"${head}" does not say how many desktops`, { where: '--env', hint: EXAMPLE });
+  }
+  return { driver, count: Number(count), latency: options.length === 0 ? null : parseLatency(options) };
+}
+
+function parseLatency(options: readonly string[]): LatencyModel {
+  const model: LatencyModel = { actionMs: 0, resetMs: 0, screenshotMs: 0, jitter: 0 };
+  for (const option of options) {
+    const [name = '', value = ''] = option.split('=');
+    const field = Object.hasOwn(LATENCY_OPTIONS, name) ? LATENCY_OPTIONS[name] : undefined;
+    if (!field || !/^\d+(\.\d+)?$/.test(value)) {
+      throw new DartError(`cannot read "${option}"`, { where: '--env', hint: EXAMPLE });
+    }
+    model[field] = Number(value);
+  }
+  return model;
+}
+
+/** The driver of a specification; the embedded desktop is loaded only here. */
+export async function openDriver(spec: string): Promise<Driver> {
+  const { count, latency } = parseEnvironmentSpec(spec);
+  const { createEmbeddedGuest } = await import('../desktop/guest.ts');
+  return new EmbeddedDriver(count, createEmbeddedGuest, latency);
+}
+
+/** Starts the desktops that a specification names: `embedded:4`. */
+export async function openEnvironments(spec: string, options: PoolOptions = {}): Promise<EnvironmentPool> {
+  return new EnvironmentPool([await openDriver(spec)], options);
+}
