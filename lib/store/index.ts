@@ -1,0 +1,10 @@
+export type { ExperienceCount } from './experience.ts';
+export type { GroupCount, GroupMember, Lease, LeaseAnswer, LeasedGroup, NewGroup } from './groups.ts';
+export type { WorkItem } from './leases.ts';
+export { type OpenOptions, openStore } from './open.ts';
+export { newOwner } from './owner.ts';
+export type { TaskStatistics } from './statistics.ts';
+export type { Store } from './store.ts';
+export { defaultStoreUrl } from './url.ts';
+export type { NewVersion, PublishedVersion } from './versions.ts';
+export type { WorkerState } from './workers.ts';

@@ -1,0 +1,54 @@
+import type { Kysely } from 'kysely';
+import { DartError } from '../errors.ts';
+import type { StoreDialect } from './dialect.ts';
+import { MIGRATIONS, STORE_VERSION } from './migrations/index.ts';
+import type { StoreTables } from './schema.ts';
+
+/** Refuses a store that a newer build has migrated: this one could misread it. */
+export function refuseNewer(version: number, where: string): void {
+  if (version <= STORE_VERSION) return;
+  throw new DartError(`this store has version ${version}, this build knows versions up to ${STORE_VERSION}`, {
+    where,
+    hint: 'a newer dart-toolkit, or another --store; nothing was changed',
+  });
+}
+
+/**
+ * Applies the migrations that are still missing, all in one transaction that holds the write lock: of several processes
+ * that open a new store at once, one makes the tables and the others find them made.
+ */
+export async function migrate(db: Kysely<StoreTables>, dialect: StoreDialect, where: string): Promise<void> {
+  if ((await versionOf(db)) === STORE_VERSION) return;
+  await db.transaction().execute(async (trx) => {
+    await trx.schema
+      .createTable('migration')
+      .ifNotExists()
+      .addColumn('version', dialect.columns.integer, (col) => col.primaryKey().notNull())
+      .addColumn('name', dialect.columns.text, (col) => col.notNull())
+      .addColumn('applied_at', dialect.columns.time, (col) => col.notNull())
+      .execute();
+    const current = await readVersion(trx);
+    refuseNewer(current, where);
+    for (const migration of MIGRATIONS.filter((candidate) => candidate.version > current)) {
+      await migration.up(trx, dialect);
+      await trx
+        .insertInto('migration')
+        .values({ version: migration.version, name: migration.name, applied_at: Date.now() })
+        .execute();
+    }
+  });
+}
+
+/** 0 for a store without tables. */
+async function versionOf(db: Kysely<StoreTables>): Promise<number> {
+  const tables = await db.introspection.getTables();
+  return tables.some((table) => table.name === 'migration') ? readVersion(db) : 0;
+}
+
+async function readVersion(db: Kysely<StoreTables>): Promise<number> {
+  const row = await db
+    .selectFrom('migration')
+    .select((eb) => eb.fn.max('version').as('version'))
+    .executeTakeFirst();
+  return Number(row?.version ?? 0);
+}

@@ -1,0 +1,16 @@
+import type { Kysely } from 'kysely';
+import type { StoreDialect } from '../dialect.ts';
+import type { StoreTables } from '../schema.ts';
+import { createTables } from './0001-tables.ts';
+
+export interface Migration {
+  /** 1, 2, 3, … without gaps; never changed once released. */
+  version: number;
+  name: string;
+  up(db: Kysely<StoreTables>, dialect: StoreDialect): Promise<void>;
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'tables', up: createTables }];
+
+/** The version that this build reads and writes. */
+export const STORE_VERSION = MIGRATIONS.length;

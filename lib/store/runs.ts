@@ -1,0 +1,60 @@
+import type { Task } from '../stream/records.ts';
+import { inTransaction, type StoreContext, slices } from './context.ts';
+
+export interface NewRun {
+  run_id: string;
+  command?: string;
+  /** The resolved options of the command. */
+  config?: unknown;
+}
+
+/** Registers a run; registering it again (a resumed command) changes nothing but fills in what was not known. */
+export async function registerRun(context: StoreContext, run: NewRun): Promise<void> {
+  const config = run.config === undefined ? null : JSON.stringify(run.config);
+  await inTransaction(context, async ({ db, dialect, now }) => {
+    const row = { run_id: run.run_id, command: run.command ?? null, config_json: config, created_at: now() };
+    await dialect.ignoreDuplicates(db.insertInto('run').values(row)).execute();
+    if (!run.command) return;
+    await db
+      .updateTable('run')
+      .set({ command: run.command, config_json: config })
+      .where('run_id', '=', run.run_id)
+      .where('command', 'is', null)
+      .execute();
+  });
+}
+
+/** Stores task records; a task that is there already gets the new record. */
+export async function upsertTasks(context: StoreContext, tasks: readonly Task[]): Promise<void> {
+  if (tasks.length === 0) return;
+  const created_at = context.now();
+  const rows = tasks.map((task) => ({
+    task_id: task.task_id,
+    domain: task.domain,
+    instruction: task.instruction,
+    record_json: JSON.stringify(task),
+    created_at,
+  }));
+  await inTransaction(context, async ({ db, dialect }) => {
+    for (const part of slices(rows, 200)) {
+      const insert = db.insertInto('task').values(part);
+      await dialect.overwriteDuplicates(insert, ['task_id'], ['domain', 'instruction', 'record_json']).execute();
+    }
+  });
+}
+
+export interface StoredTask {
+  task_id: string;
+  domain: string;
+  instruction: string;
+}
+
+export function listTasks({ db }: StoreContext): Promise<StoredTask[]> {
+  return db.selectFrom('task').select(['task_id', 'domain', 'instruction']).orderBy('task_id').execute();
+}
+
+/** Runs that have at least one rollout or version, oldest first. */
+export async function listRuns({ db }: StoreContext): Promise<string[]> {
+  const rows = await db.selectFrom('run').select('run_id').orderBy('created_at').orderBy('run_id').execute();
+  return rows.map((row) => row.run_id);
+}

@@ -1,0 +1,38 @@
+import type { Database } from 'better-sqlite3';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { StoreDialect } from '../dialect.ts';
+import { SqliteDriver } from './driver.ts';
+
+/** The store's dialect for an open SQLite file. */
+export function sqliteDialect(database: Database): StoreDialect {
+  return {
+    name: 'sqlite',
+    kysely: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new SqliteDriver(database),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    columns: {
+      key: 'text',
+      text: 'text',
+      json: 'text',
+      blob: 'blob',
+      integer: 'integer',
+      time: 'integer',
+      real: 'real',
+    },
+    ignoreDuplicates: (query) => query.onConflict((conflict) => conflict.doNothing()),
+    overwriteDuplicates: (query, keys, columns) =>
+      query.onConflict((conflict) =>
+        conflict
+          .columns(keys as never)
+          .doUpdateSet(
+            (eb) =>
+              Object.fromEntries(columns.map((column) => [column, eb.ref(`excluded.${column}` as never)])) as never,
+          ),
+      ),
+    // The transaction already holds the one write lock.
+    lockRows: (query) => query,
+  };
+}
