@@ -1,0 +1,59 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import type { TaskContext } from './context.ts';
+import { taskError } from './context.ts';
+
+/**
+ * The bytes behind a URL of a task file: a `data:` URL, or a file of the assets folder, at the URL's path as the
+ * OSWorld file cache has it (`…/resolve/main/<path>`), at its whole path, or a plain relative path.
+ * Nothing outside the folder is read, symbolic links included. Throws a DartError that names the URL.
+ */
+export async function readAsset(url: string, context: TaskContext): Promise<Uint8Array> {
+  if (url.startsWith('data:')) return readDataUrl(url, context);
+  if (context.assetsDir === null) {
+    throw taskError(context, `no assets folder to take ${url} from`, '--assets DIR with the files of the task');
+  }
+  const root = await realpath(context.assetsDir).catch(() => resolve(context.assetsDir ?? ''));
+  const path = join(root, assetPath(url, context));
+  const real = await realpath(path).catch(() => null);
+  if (real === null) throw taskError(context, `asset ${url} is missing`, `put it at ${path}`);
+  if (!isInside(root, real)) throw taskError(context, `asset ${url} lies outside the assets folder`);
+  return readFile(real);
+}
+
+function isInside(root: string, path: string): boolean {
+  const step = relative(root, path);
+  return step !== '' && step !== '..' && !step.startsWith(`..${sep}`) && !step.startsWith(sep);
+}
+
+function assetPath(url: string, context: TaskContext): string {
+  const parts = withoutOrigin(url, context)
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
+  if (parts.length === 0 || parts.includes('..') || parts.some((part) => part.includes('\0') || part.includes('\\'))) {
+    throw taskError(context, `asset "${url}" would leave the assets folder`, 'a path without ".."');
+  }
+  return parts.join(sep);
+}
+
+function withoutOrigin(url: string, context: TaskContext): string {
+  const cached = url.split('/resolve/main/')[1];
+  const path = cached ?? url.replace(/^(https?|file):\/\/[^/]*/, '');
+  try {
+    return decodeURIComponent(path.replace(/[?#].*$/, ''));
+  } catch {
+    throw taskError(context, `"${url}" is not a URL`);
+  }
+}
+
+function readDataUrl(url: string, context: TaskContext): Uint8Array {
+  const match = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url);
+  if (match === null) throw taskError(context, `bad data: URL "${url.slice(0, 40)}"`);
+  const body = match[2] ?? '';
+  if (match[1] !== undefined) return Buffer.from(body, 'base64');
+  try {
+    return Buffer.from(decodeURIComponent(body), 'utf8');
+  } catch {
+    throw taskError(context, `bad data: URL "${url.slice(0, 40)}"`);
+  }
+}

@@ -1,0 +1,72 @@
+import { DartError } from '../errors.ts';
+import type { Action, Guest } from '../guest/guest.ts';
+import type { Task } from '../stream/records.ts';
+
+/** How faithfully OSWorld's waits are kept (design §5). */
+export interface Protocol {
+  /** Factor on the seconds of `sleep` steps: 1 is what the task says, 0 does not wait. */
+  sleepScale: number;
+  /** Password of the guest's user, for `{CLIENT_PASSWORD}`. */
+  clientPassword: string;
+}
+
+/** Waits are as the tasks say: for real desktops. */
+export const REAL_PROTOCOL: Protocol = { sleepScale: 1, clientPassword: 'password' };
+/** No waits: the embedded desktop is ready at once. */
+export const EMBEDDED_PROTOCOL: Protocol = { sleepScale: 0, clientPassword: 'password' };
+
+/** Files that set-up steps (`stdout`) leave for the `cache_file` getter. One per rollout, never shared. */
+export type TaskCache = Map<string, Uint8Array>;
+
+/** What every set-up step, getter and metric may use. */
+export interface TaskContext {
+  task: Task;
+  guest: Guest;
+  protocol: Protocol;
+  cache: TaskCache;
+  /** Folder of the files that `download` steps and `cloud_file` getters may take; null: none. */
+  assetsDir: string | null;
+  signal?: AbortSignal;
+}
+
+export interface TaskOptions {
+  signal?: AbortSignal;
+  assetsDir?: string | null;
+  protocol?: Partial<Protocol>;
+  /** Give the same map to `setupTask` and `evaluateTask` when set-up steps write to `stdout` files. */
+  cache?: TaskCache;
+}
+
+export interface EvaluateOptions extends TaskOptions {
+  /** The episode's last action; null when there was none. */
+  lastAction: Action | null;
+}
+
+export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskContext {
+  return {
+    task,
+    guest,
+    protocol: { ...REAL_PROTOCOL, ...options.protocol },
+    cache: options.cache ?? new Map(),
+    assetsDir: options.assetsDir ?? null,
+    signal: options.signal,
+  };
+}
+
+/** A file that a getter brought: its name on the guest or in the cache, and its bytes. */
+export interface FetchedFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+export function isFile(value: unknown): value is FetchedFile {
+  return typeof value === 'object' && value !== null && 'bytes' in value && 'name' in value;
+}
+
+/** Thrown by a result getter for a file that should be there: the score is 0 then (osworld.md §5.4). */
+export class MissingFile extends Error {}
+
+/** An error that names the task, for everything in its JSON that cannot be carried out. */
+export function taskError(context: TaskContext, message: string, hint?: string): DartError {
+  return new DartError(message, { where: context.task.task_id, hint });
+}

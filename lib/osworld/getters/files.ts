@@ -1,0 +1,100 @@
+import { readAsset } from '../assets.ts';
+import { type FetchedFile, MissingFile, type TaskContext, taskError } from '../context.ts';
+import type { Fields } from '../fields.ts';
+import type { Getter } from '../kinds.ts';
+
+/** The last part of a guest path or URL. */
+function nameOf(path: string): string {
+  return path.split('/').pop() || path;
+}
+
+/** A file of the guest, null when it is not there. */
+export async function guestFile(path: string, { guest }: TaskContext): Promise<FetchedFile | null> {
+  const bytes = await guest.readFile(path);
+  return bytes === null ? null : { name: nameOf(path), bytes };
+}
+
+/**
+ * One path, or with `multi` a list of paths of which `gives` (indices, default the first) are handed on: one of them
+ * alone, several as a list.
+ */
+async function fetchEach(config: Fields, fetch: (path: string) => Promise<FetchedFile | null>): Promise<unknown> {
+  if (!config.flag('multi')) return fetch(config.text('path'));
+  const paths = config.texts('path');
+  const gives = config.list('gives', [0]).map(Number);
+  if (gives.some((index) => paths[index] === undefined)) throw config.wrong('gives', 'indices of the paths');
+  const files = await Promise.all(gives.map((index) => fetch(paths[index]!)));
+  return files.length === 1 ? files[0] : files;
+}
+
+/** `{path}` on the guest. */
+const vmFile: Getter = (config, context) => fetchEach(config, (path) => guestFile(path, context));
+
+/** `{path}`: a URL, taken from the assets folder, or a `data:` URL. */
+const cloudFile: Getter = (config, context) =>
+  fetchEach(config, async (url) => ({ name: nameOf(url), bytes: await readAsset(url, context) }));
+
+/** `{path}`: what a set-up step kept with `stdout`. */
+const cacheFile: Getter = async (config, context) => {
+  const name = config.text('path');
+  const bytes = context.cache.get(name);
+  if (bytes === undefined) throw new MissingFile(name);
+  return { name, bytes };
+};
+
+/** `{content, name?}`: our own getter, an expected file that the task carries inside it. */
+const inlineFile: Getter = async (config) => ({
+  name: config.text('name', 'expected.txt'),
+  bytes: Buffer.from(config.text('content'), 'utf8'),
+});
+
+/** `{path, file_type, file_content}`: the last row of a table. Of OSWorld's file types only `csv` is read. */
+const contentFromFile: Getter = async (config, context) => {
+  const type = config.text('file_type');
+  const content = config.text('file_content');
+  if (type !== 'csv' || content !== 'last_row') {
+    throw taskError(context, `${config.owner}: ${content} of a ${type} file is not supported`, 'last_row of csv');
+  }
+  const file = await guestFile(config.text('path'), context);
+  if (file === null) return null;
+  const rows = new TextDecoder()
+    .decode(file.bytes)
+    .split(/\r?\n/)
+    .filter((row) => row !== '');
+  return rows.at(-1)?.split(',') ?? [];
+};
+
+interface DirectoryTree {
+  type: 'directory' | 'file';
+  name: string;
+  children?: DirectoryTree[];
+}
+
+/** `{path}`: `{type, name, children}` of a folder, as the server's `/list_directory`. */
+const listDirectory: Getter = async (config, context) => {
+  const path = config.text('path').replace(/\/+$/, '');
+  return readTree(path, context);
+};
+
+async function readTree(path: string, context: TaskContext): Promise<DirectoryTree> {
+  const listed = await context.guest.execute(['ls', '-1Ap', path]);
+  if (listed.returncode !== 0) throw new MissingFile(path);
+  const names = listed.output.split('\n').filter((name) => name !== '');
+  const children: DirectoryTree[] = [];
+  for (const name of names) {
+    const child: DirectoryTree = name.endsWith('/')
+      ? await readTree(`${path}/${name.slice(0, -1)}`, context)
+      : { type: 'file', name };
+    children.push(child);
+  }
+  return { type: 'directory', name: nameOf(path), children };
+}
+
+export const fileGetters: Record<string, Getter> = {
+  vm_file: vmFile,
+  cloud_file: cloudFile,
+  cache_file: cacheFile,
+  inline_file: inlineFile,
+  content_from_vm_file: contentFromFile,
+  list_directory: listDirectory,
+};

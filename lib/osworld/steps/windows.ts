@@ -1,0 +1,19 @@
+import type { StepRunner } from '../kinds.ts';
+
+/** `{window_name, strict?, by_class?}`: brings a window to the front. */
+const activate: StepRunner = async (parameters, { guest }) => {
+  await guest.activateWindow(parameters.text('window_name'), {
+    strict: parameters.flag('strict'),
+    byClass: parameters.flag('by_class'),
+  });
+};
+
+/** `{window_name, strict?, by_class?}`: closes a window. */
+const close: StepRunner = async (parameters, { guest }) => {
+  await guest.closeWindow(parameters.text('window_name'), {
+    strict: parameters.flag('strict'),
+    byClass: parameters.flag('by_class'),
+  });
+};
+
+export const windowSteps: Record<string, StepRunner> = { activate_window: activate, close_window: close };
