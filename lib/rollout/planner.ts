@@ -1,0 +1,72 @@
+import { Random } from '../stream/random.ts';
+import type { Task } from '../stream/records.ts';
+import { type LengthLimits, rolloutNumber, stepLimit } from './dynamic.ts';
+import { groupSeed } from './seeds.ts';
+import type { TaskProgress } from './task_progress.ts';
+
+/** The rollouts of one task that are planned together: same desktop seed, same cap. */
+export interface Group {
+  group_id: string;
+  task: Task;
+  /** How many rollouts it has. */
+  size: number;
+  /** Seed of its desktop. */
+  seed: number;
+  maxSteps: number;
+}
+
+export interface PlannerOptions {
+  tasks: readonly Task[];
+  /** Rollouts of a group in full (n). */
+  rollouts: number;
+  seed: number;
+  /** Begins every group id; unique to the process that plans. */
+  session: string;
+  /** Go through the tasks again and again instead of once. */
+  forever: boolean;
+  evaluation?: boolean;
+  dynamicRollouts: boolean;
+  dynamicLength: boolean;
+  limits: LengthLimits;
+  progress: TaskProgress;
+}
+
+/**
+ * Plans groups: sweep after sweep over the tasks, each sweep in a fresh order given by the seed, so that all tasks get
+ * equally many groups. Dynamic number and length (design §7) are read when a group is planned.
+ */
+export class GroupPlanner {
+  readonly #options: PlannerOptions;
+  readonly #random: Random;
+  #sweep: Task[] = [];
+  #sweeps = 0;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.#random = new Random(`${options.seed}/sweeps`);
+  }
+
+  /** The next group; null when each task had its turn (never null with `forever`). */
+  async next(): Promise<Group | null> {
+    if (this.#sweep.length === 0 && !this.#beginSweep()) return null;
+    const task = this.#sweep.pop()!;
+    const { options, counter } = { options: this.#options, counter: this.#sweeps - 1 };
+    const known = options.dynamicRollouts || options.dynamicLength ? await options.progress.of(task.task_id) : null;
+    const { limits } = options;
+    return {
+      group_id: `${options.session}/${task.task_id}/${counter}`,
+      task,
+      size: options.dynamicRollouts ? rolloutNumber(known?.successRate ?? null, options.rollouts) : options.rollouts,
+      seed: groupSeed(options.seed, task.task_id, counter, options.evaluation),
+      maxSteps: options.dynamicLength ? stepLimit(known?.longestSuccess ?? null, limits) : limits.maxSteps,
+    };
+  }
+
+  #beginSweep(): boolean {
+    const { tasks, forever } = this.#options;
+    if (tasks.length === 0 || (this.#sweeps > 0 && !forever)) return false;
+    this.#sweeps += 1;
+    this.#sweep = this.#random.shuffle([...tasks]);
+    return true;
+  }
+}
