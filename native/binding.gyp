@@ -1,1 +1,79 @@
-{ "targets": [ { "target_name": "dart_native", "type": "none" } ] }
+{
+  "variables": {
+    "nvcc": "<!(command -v nvcc || true)",
+    "cuda_headers": [
+      "kernels/dart_kernels.h",
+      "kernels/policy_math.h",
+      "kernels/adamw_math.h",
+      "kernels/preference_math.h",
+      "kernels/quantile.h",
+      "kernels/validate.h",
+      "kernels/cuda/common.cuh"
+    ],
+    "cuda_sources": [
+      "kernels/cuda/adamw.cu",
+      "kernels/cuda/device.cu",
+      "kernels/cuda/policy_loss.cu",
+      "kernels/cuda/preference.cu",
+      "kernels/cuda/step_selection.cu"
+    ]
+  },
+  "targets": [
+    {
+      "target_name": "dart_native",
+      "sources": [
+        "kernels/cpu/adamw.cc",
+        "kernels/cpu/device.cc",
+        "kernels/cpu/logp_entropy.cc",
+        "kernels/cpu/policy_loss.cc",
+        "kernels/cpu/preference.cc",
+        "kernels/cpu/step_selection.cc",
+        "kernels/cpu/vector.cc",
+        "src/arguments.cc",
+        "src/backend.cc",
+        "src/module.cc",
+        "src/optimizer.cc",
+        "src/policy.cc",
+        "src/posix.cc",
+        "src/preference.cc",
+        "src/staging.cc",
+        "src/steps.cc"
+      ],
+      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "defines": ["NAPI_VERSION=9", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags!": ["-fno-exceptions"],
+      "cflags_cc!": ["-fno-exceptions", "-std=gnu++17"],
+      # No contraction to fused multiply-add: the same bits on every machine. The other two change no result.
+      "cflags_cc": ["-std=c++20", "-O3", "-fexceptions", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra"],
+      "libraries": ["-ldl"],
+      "xcode_settings": {
+        "GCC_ENABLE_CPP_EXCEPTIONS": "YES",
+        "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
+        "OTHER_CPLUSPLUSFLAGS": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+      }
+    },
+    {
+      # A library of its own, opened when a GPU is asked for. Without nvcc there is nothing to do.
+      "target_name": "dart_cuda",
+      "type": "none",
+      "conditions": [
+        ["nvcc!=''", {
+          "actions": [
+            {
+              "action_name": "compile_cuda_kernels",
+              "inputs": ["<@(cuda_sources)", "<@(cuda_headers)"],
+              "outputs": ["<(PRODUCT_DIR)/libdart_cuda.so"],
+              "message": "Compiling the CUDA kernels with <(nvcc)",
+              "action": [
+                "<(nvcc)", "-O3", "-std=c++17", "-shared", "-cudart", "static", "--fmad=true", "-Xcompiler", "-fPIC",
+                "-gencode", "arch=compute_80,code=sm_80",
+                "-gencode", "arch=compute_90,code=[sm_90,compute_90]",
+                "-o", "<@(_outputs)", "<@(cuda_sources)"
+              ]
+            }
+          ]
+        }]
+      ]
+    }
+  ]
+}

@@ -1,0 +1,49 @@
+/* Argument checks that both implementations make before they touch memory; each returns a reason, or nullptr. */
+#ifndef DART_VALIDATE_H
+#define DART_VALIDATE_H
+
+#include "policy_math.h"
+
+namespace dart {
+
+inline bool is_type(int32_t type) { return type == DART_F32 || type == DART_BF16; }
+
+inline const char *problem_with(const dart_policy_loss_args &args) {
+  if (args.rows < 0 || args.vocabulary < 1) return "rows must be at least 0 and vocabulary at least 1";
+  if (!is_type(args.logits_type) || !is_type(args.dlogits_type)) return "unknown logits type";
+  if (args.logits_stride < args.vocabulary) return "logits_stride is smaller than the vocabulary";
+  if (args.dlogits != nullptr && args.dlogits_stride < args.vocabulary) return "dlogits_stride is smaller than the vocabulary";
+  if (args.dlogits == args.logits && args.dlogits != nullptr &&
+      (args.dlogits_type != args.logits_type || args.dlogits_stride != args.logits_stride))
+    return "dlogits in place of logits must have their type and stride";
+  if (!(args.temperature > 0) || !finite(args.temperature)) return "temperature must be a positive number";
+  if (args.loss < DART_GRPO || args.loss > DART_SFT) return "unknown loss";
+  if (args.kl < DART_K1 || args.kl > DART_K3) return "unknown KL estimator";
+  if (needs_sequences(args) && args.sequence_offsets == nullptr) return "gspo and sequence weights need sequence_offsets";
+  return nullptr;
+}
+
+inline const char *problem_with(const dart_logp_entropy_args &args) {
+  if (args.rows < 0 || args.vocabulary < 1) return "rows must be at least 0 and vocabulary at least 1";
+  if (!is_type(args.logits_type)) return "unknown logits type";
+  if (args.logits_stride < args.vocabulary) return "logits_stride is smaller than the vocabulary";
+  if (!(args.temperature > 0) || !finite(args.temperature)) return "temperature must be a positive number";
+  return nullptr;
+}
+
+inline const char *problem_with(const dart_select_steps_args &args) {
+  if (args.steps < 0 || args.groups < 0) return "steps and groups must be at least 0";
+  if (!(args.keep >= 0 && args.keep <= 1)) return "keep must lie in 0..1";
+  return nullptr;
+}
+
+inline const char *problem_with(const dart_adamw_args &args) {
+  if (args.size < 0) return "size must be at least 0";
+  if (args.step < 1) return "step counts from 1";
+  if (!(args.beta1 >= 0 && args.beta1 < 1 && args.beta2 >= 0 && args.beta2 < 1)) return "betas must lie in 0..1";
+  return nullptr;
+}
+
+}  // namespace dart
+
+#endif

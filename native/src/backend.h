@@ -1,0 +1,30 @@
+/* The CPU kernels linked into the addon and the CUDA kernels in a library opened on first use, behind one table. */
+#ifndef DART_BACKEND_H
+#define DART_BACKEND_H
+
+#include <string>
+
+#include "../kernels/dart_kernels.h"
+
+namespace dart {
+
+#define DART_EACH_KERNEL(X)                                                                                                         \
+  X(dart_policy_loss) X(dart_policy_loss_workspace) X(dart_logp_entropy) X(dart_step_entropy) X(dart_select_steps)                  \
+  X(dart_gradient_norm) X(dart_gradient_norm_workspace) X(dart_adamw) X(dart_dpo) X(dart_kto) X(dart_kernels_abi) X(dart_last_error) \
+  X(dart_device_count) X(dart_device_describe) X(dart_device_allocate) X(dart_device_free) X(dart_device_copy)
+
+struct Backend {
+#define DART_MEMBER(name) decltype(&::name) name;
+  DART_EACH_KERNEL(DART_MEMBER)
+#undef DART_MEMBER
+  bool on_device; /* its pointers are not host pointers */
+};
+
+const Backend &cpu_backend();
+
+/* nullptr when there is none; `text` then says why in one line, else it names the device. The first call decides. */
+const Backend *cuda_backend(const std::string &library, std::string *text);
+
+}  // namespace dart
+
+#endif

@@ -1,0 +1,22 @@
+/* What the addon exports; each function takes one object. */
+#ifndef DART_OPERATIONS_H
+#define DART_OPERATIONS_H
+
+#include <napi.h>
+
+namespace dart {
+
+Napi::Value policy_loss(const Napi::CallbackInfo &info);
+Napi::Value logp_entropy(const Napi::CallbackInfo &info);
+Napi::Value step_entropy(const Napi::CallbackInfo &info);
+Napi::Value select_steps(const Napi::CallbackInfo &info);
+Napi::Value gradient_norm(const Napi::CallbackInfo &info);
+Napi::Value adamw(const Napi::CallbackInfo &info);
+Napi::Value dpo(const Napi::CallbackInfo &info);
+Napi::Value kto(const Napi::CallbackInfo &info);
+Napi::Value lock_file(const Napi::CallbackInfo &info);
+Napi::Value poll_hangup(const Napi::CallbackInfo &info);
+
+}  // namespace dart
+
+#endif
