@@ -13,6 +13,8 @@ export interface Example {
   /** Behaviour log-probability of each token, NaN where unscored. */
   rolloutLogp: Float32Array;
   advantage: number;
+  /** Score of the trajectory that the step is from. */
+  reward: number;
   /** Mean token entropy in nats as the behaviour policy reported it; null where it could not. */
   entropy: number | null;
   temperature: number;
@@ -45,6 +47,7 @@ export function exampleOfSample(sample: Sample, where: string, spelling: Spellin
     screenshot: sample.step.observation.screenshot.sha256,
     ...reply,
     advantage: sample.advantage,
+    reward: sample.reward,
     entropy: sample.entropy,
     // A greedy or scripted step has no sampling temperature of its own: it is scored as the policy is, at 1.
     temperature: sample.temperature > 0 ? sample.temperature : 1,
@@ -88,6 +91,7 @@ export function demonstrated(
     screenshot: step.observation.screenshot.sha256,
     ...reply,
     advantage: 1,
+    reward: 1,
     entropy: null,
     temperature: 1,
     behaviourVersion: step.model_version,

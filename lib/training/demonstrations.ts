@@ -1,0 +1,105 @@
+import { DartError } from '../errors.ts';
+import { parseRecord } from '../stream/parse.ts';
+import type { ReadRecord } from '../stream/reader.ts';
+import { type Demonstration, stepSchema } from '../stream/records.ts';
+import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory, type Spelling } from './examples.ts';
+
+export interface DemonstrationOptions {
+  /** Least reward of a trajectory that is imitated; null takes all that were scored (noisy experts). */
+  minReward: number | null;
+  passOn: (record: ReadRecord['record']) => Promise<void>;
+  onBadRecord: (error: unknown) => void;
+}
+
+export interface Demonstrations {
+  examples: Example[];
+  episodes: number;
+  /** Scored below `minReward`, or ended in an error. */
+  refused: number;
+  /** Steps that the vocabulary cannot spell. */
+  unspelt: number;
+}
+
+/**
+ * All steps to imitate out of a stream of `trajectory`, `demonstration` and `sample` records. A demonstration has either
+ * `instruction` and `steps`, as a trajectory has, or `instruction`, `history` and one `step`, as a sample has.
+ */
+export async function collectDemonstrations(
+  input: AsyncIterable<ReadRecord>,
+  spelling: Spelling,
+  options: DemonstrationOptions,
+): Promise<Demonstrations> {
+  const all: Demonstrations = { examples: [], episodes: 0, refused: 0, unspelt: 0 };
+  for await (const read of input) {
+    if (!(read.record.type in READERS)) {
+      await options.passOn(read.record);
+      continue;
+    }
+    try {
+      const steps = READERS[read.record.type as keyof typeof READERS](read, spelling, options.minReward);
+      add(all, steps);
+    } catch (error) {
+      options.onBadRecord(error);
+    }
+  }
+  return all;
+}
+
+/** Null where the record is not to be imitated. */
+type Reader = (read: ReadRecord, spelling: Spelling, minReward: number | null) => (Example | null)[] | null;
+
+const READERS = { trajectory: ofTrajectory, demonstration: ofDemonstration, sample: ofSample } satisfies Record<
+  string,
+  Reader
+>;
+
+function ofTrajectory({ record, where }: ReadRecord, spelling: Spelling, minReward: number | null) {
+  const trajectory = parseRecord('trajectory', record, where);
+  if (trajectory.reward === null) return null;
+  if (minReward !== null && trajectory.reward < minReward) return null;
+  return examplesOfTrajectory(trajectory, where, spelling);
+}
+
+function ofSample({ record, where }: ReadRecord, spelling: Spelling, minReward: number | null) {
+  const { step, instruction, history, reward } = parseRecord('sample', record, where);
+  if (minReward !== null && reward < minReward) return null;
+  return [demonstrated(step, { where, instruction, history }, spelling)];
+}
+
+function ofDemonstration({ record, where }: ReadRecord, spelling: Spelling) {
+  const demonstration = parseRecord('demonstration', record, where);
+  const { instruction } = demonstration as { instruction?: unknown };
+  if (typeof instruction !== 'string') throw missing('instruction', where);
+  const steps = stepsOf(demonstration, where);
+  const id = String(demonstration.trajectory_id ?? demonstration.task_id);
+  if (Array.isArray(demonstration.steps)) return examplesOfSteps({ id, instruction, steps }, where, spelling);
+  const history = Array.isArray(demonstration.history) ? demonstration.history.map(String) : [];
+  return steps.map((step) => demonstrated(step, { where, instruction, history }, spelling));
+}
+
+function stepsOf(demonstration: Demonstration, where: string) {
+  const given = Array.isArray(demonstration.steps) ? demonstration.steps : [demonstration.step];
+  return given.map((step, i) => {
+    const parsed = stepSchema.safeParse(step);
+    if (parsed.success) return parsed.data;
+    throw missing(`steps[${i}].${parsed.error.issues[0]?.path.join('.') ?? ''}`, where);
+  });
+}
+
+function missing(field: string, where: string): DartError {
+  return new DartError(`not a valid demonstration: ${field} is missing or wrong`, {
+    where,
+    hint: 'docs/schemas/demonstration.json',
+  });
+}
+
+function add(all: Demonstrations, steps: (Example | null)[] | null): void {
+  if (steps === null) {
+    all.refused += 1;
+    return;
+  }
+  const spelt = steps.filter((example) => example !== null);
+  all.episodes += 1;
+  all.examples.push(...spelt);
+  all.unspelt += steps.length - spelt.length;
+}

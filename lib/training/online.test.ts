@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { ReadRecord } from '../stream/reader.ts';
+import type { AnyRecord } from '../stream/records.ts';
+import { makeLearner } from './learner.testing.ts';
+import { type OnlineOptions, trainOnSamples } from './online.ts';
+import { PRESETS } from './presets.ts';
+import { makeSample, makeStep } from './records.testing.ts';
+import { Session, type SessionLimits } from './session.ts';
+import { freshState } from './state.ts';
+import { untilAborted } from './until.ts';
+
+/** A group of `steps` one-token replies by two trajectories: token 0 won, token 1 lost. */
+function group(id: string, steps: number, fields: Partial<ReturnType<typeof makeSample>> = {}): AnyRecord[] {
+  return Array.from({ length: steps }, (_, i) => {
+    const won = i % 2 === 0;
+    return makeSample({
+      group_id: id,
+      group_steps: steps,
+      trajectory_id: `${id}-${won ? 'won' : 'lost'}`,
+      step_index: i,
+      advantage: won ? 1 : -1,
+      reward: won ? 1 : 0,
+      entropy: i + 1,
+      step: makeStep(i, { token_ids: [won ? 0 : 1], logprobs: [Math.log(0.25)] }),
+      ...fields,
+    });
+  });
+}
+
+async function* reading(records: AnyRecord[]): AsyncGenerator<ReadRecord> {
+  for (const [i, record] of records.entries()) yield { line: i + 1, record, where: `x:${i + 1}` };
+}
+
+async function train(
+  input: AsyncIterable<ReadRecord>,
+  options: Partial<OnlineOptions> & { limits?: Partial<SessionLimits>; groups?: string[] } = {},
+) {
+  const { learner, model } = makeLearner();
+  const out: AnyRecord[] = [];
+  const passed: AnyRecord[] = [];
+  const output = { record: async (record: AnyRecord) => void out.push(record), progress: () => {} };
+  const limits = { maxUpdates: null, maxSamples: null, ...options.limits };
+  const state = { ...freshState(''), groups: options.groups ?? [] };
+  const session = new Session(learner, state, { limits, publishEvery: 1, output, publisher: null });
+  const summary = await trainOnSamples(session, input, {
+    objective: { ...PRESETS.grpo.objective, keepEntropy: options.objective?.keepEntropy ?? 1 },
+    batchSamples: 4,
+    batchGroups: null,
+    passOn: async (record) => void passed.push(record),
+    onBadRecord: (error) => {
+      throw error;
+    },
+    signal: new AbortController().signal,
+    ...options,
+  });
+  const metric = (name: string) => out.filter((r) => r.name === name).map((r) => r.value);
+  return { model, learner, session, summary, passed, metric };
+}
+
+describe('trainOnSamples', () => {
+  it('updates whenever enough steps of whole groups are there, and flushes half a batch at the end', async () => {
+    const records = ['a', 'b', 'c'].flatMap((id) => group(id, 2));
+    const { metric, summary, session } = await train(reading(records));
+    expect(metric('train/groups')).toEqual([2, 1]);
+    expect(metric('train/kept_steps')).toEqual([4, 2]);
+    expect(metric('train/reward_mean')).toEqual([0.5, 0.5]);
+    expect(session.state).toMatchObject({ updates: 2, samples: 6, tokens: 6, groups: ['a', 'b', 'c'] });
+    expect(summary).toMatchObject({ stopped: 'end-of-input', steps_left: 0 });
+  });
+
+  it('leaves less than half a batch for another time', async () => {
+    const { summary, session } = await train(reading(group('a', 2)), { batchSamples: 5 });
+    expect(summary).toMatchObject({ steps_left: 2 });
+    expect(session.state).toMatchObject({ updates: 0, groups: [] });
+  });
+
+  it('counts groups instead of steps when asked to', async () => {
+    const records = ['a', 'b', 'c', 'd'].flatMap((id) => group(id, 4));
+    const { metric } = await train(reading(records), { batchGroups: 2 });
+    expect(metric('train/groups')).toEqual([2, 2]);
+  });
+
+  it('holds what is not whole, passes on what it does not know', async () => {
+    const task = { type: 'task', v: 1, task_id: 'x' };
+    const records = [...group('a', 4).slice(0, 3), task, ...group('b', 4)];
+    const { metric, summary, passed } = await train(reading(records));
+    expect(metric('train/groups_held')).toEqual([1]);
+    expect(summary.groups_held).toBe(1);
+    expect(passed).toEqual([task]);
+  });
+
+  it('never learns from a group twice', async () => {
+    const records = [...group('a', 4), ...group('b', 4), ...group('b', 4)];
+    const { metric, summary } = await train(reading(records), { groups: ['a'] });
+    expect(metric('train/groups')).toEqual([1]);
+    expect(summary.samples_repeated).toBe(8);
+  });
+
+  it('learns from the steps of high entropy only', async () => {
+    const objective = { ...PRESETS.grpo.objective, keepEntropy: 0.8 };
+    // Entropies 1 … 5, the 0.2 quantile is 1.8: four are kept.
+    const { metric } = await train(reading(group('a', 5)), { objective });
+    expect(metric('train/steps')).toEqual([5]);
+    expect(metric('train/kept_steps')).toEqual([4]);
+    expect(metric('train/entropy_threshold')[0]).toBeCloseTo(1.8, 12);
+  });
+
+  it('reports staleness of the steps that the policy itself made', async () => {
+    const records = [
+      ...group('a', 4),
+      ...group('b', 4, { behaviour_version: 0 }),
+      ...group('c', 4, { behaviour_version: 0, injected: true }),
+    ];
+    const { metric } = await train(reading(records));
+    expect(metric('train/staleness_mean')).toEqual([0, 1, null]);
+    expect(metric('train/staleness_max')).toEqual([0, 1, null]);
+    expect(metric('train/injected_steps')).toEqual([0, 0, 4]);
+  });
+
+  it('rejects a group of which nothing can be used, with the next version', async () => {
+    const useless = group('a', 1, { step: makeStep(0, { text: '?' }) });
+    const { metric, summary, session } = await train(reading([...useless, ...group('b', 4)]));
+    expect(metric('train/groups_rejected')).toEqual([1]);
+    expect(summary.groups_rejected).toBe(1);
+    expect(session.state.groups).toEqual(['b', 'a']);
+  });
+
+  it('stops at its limits', async () => {
+    const records = ['a', 'b', 'c'].flatMap((id) => group(id, 4));
+    expect((await train(reading(records), { limits: { maxUpdates: 2 } })).session.state.updates).toBe(2);
+    const some = await train(reading(records), { limits: { maxSamples: 4 } });
+    expect([some.session.state.updates, some.summary.stopped]).toEqual([1, 'max-samples']);
+    const none = await train(reading(records), { limits: { maxUpdates: 0 } });
+    expect([none.session.state.updates, none.summary.stopped]).toEqual([0, 'max-updates']);
+  });
+
+  it('stops while it waits for input', async () => {
+    const controller = new AbortController();
+    async function* endless(): AsyncGenerator<ReadRecord> {
+      yield* reading(group('a', 4));
+      await new Promise(() => {});
+    }
+    setTimeout(() => controller.abort(), 30);
+    const { summary, session } = await train(endless(), { signal: controller.signal });
+    expect([summary.stopped, session.state.updates]).toEqual(['interrupted', 1]);
+  });
+
+  it('makes the winning token more likely', async () => {
+    const records = Array.from({ length: 10 }, (_, i) => group(`g${i}`, 4)).flat();
+    const { model } = await train(reading(records));
+    const [won, lost] = model.weights.get('bias')!.data;
+    expect(won! - lost!).toBeGreaterThan(1);
+  });
+});
+
+describe('untilAborted', () => {
+  it('hands on items and the end', async () => {
+    const seen: number[] = [];
+    const all = (async function* () {
+      yield* [1, 2, 3];
+    })();
+    for await (const item of untilAborted(all, new AbortController().signal)) seen.push(item);
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('gives nothing when it was aborted before', async () => {
+    const seen: number[] = [];
+    for await (const item of untilAborted(
+      (async function* () {
+        yield 1;
+      })(),
+      AbortSignal.abort(),
+    )) {
+      seen.push(item);
+    }
+    expect(seen).toEqual([]);
+  });
+});

@@ -1,0 +1,156 @@
+import { parseRecord } from '../stream/parse.ts';
+import type { ReadRecord } from '../stream/reader.ts';
+import { GroupGatherer, type WholeGroup } from './groups.ts';
+import type { PolicyObjective } from './presets.ts';
+import { groupMetrics, updateMetrics } from './report.ts';
+import { type SelectedGroup, selectGroup } from './selection.ts';
+import type { Session } from './session.ts';
+import { untilAborted } from './until.ts';
+
+export interface OnlineOptions {
+  objective: PolicyObjective;
+  /** Selected steps that make an update; whole groups are taken, so it may be a few more. */
+  batchSamples: number;
+  /** Groups that make an update, instead of steps; null counts steps. */
+  batchGroups: number | null;
+  /** Records that are not samples. */
+  passOn: (record: ReadRecord['record']) => Promise<void>;
+  /** A bad sample record: throws, or counts it. */
+  onBadRecord: (error: unknown) => void;
+  signal: AbortSignal;
+}
+
+/** Groups taken in since the last update. */
+interface Pending {
+  groups: SelectedGroup[];
+  steps: number;
+  /** Ids of groups of which no step could be used. */
+  rejected: string[];
+  /** Spent on selection. */
+  seconds: number;
+  waited: number;
+}
+
+const nothing = (): Pending => ({ groups: [], steps: 0, rejected: [], seconds: 0, waited: 0 });
+
+export interface OnlineSummary {
+  stopped: string;
+  groups_rejected: number;
+  groups_held: number;
+  /** Steps of whole groups that were too few for another update. */
+  steps_left: number;
+  samples_repeated: number;
+}
+
+/**
+ * The trainer's main loop: samples come from a pipe, groups are gathered, and whenever enough steps are selected there is
+ * an update. Ends at the end of the input (with a last update if at least half a batch is there), at a limit, or when
+ * the signal aborts.
+ */
+export async function trainOnSamples(
+  session: Session,
+  input: AsyncIterable<ReadRecord>,
+  options: OnlineOptions,
+): Promise<OnlineSummary> {
+  const gatherer = new GroupGatherer(session.state.groups);
+  const loop = new OnlineLoop(session, gatherer, options);
+  let stopped = session.limit();
+  if (stopped === null) stopped = await loop.run(input);
+  await session.publish();
+  return {
+    stopped,
+    groups_rejected: loop.rejected,
+    groups_held: gatherer.held().length,
+    steps_left: loop.pending.steps,
+    samples_repeated: gatherer.repeated,
+  };
+}
+
+class OnlineLoop {
+  pending = nothing();
+  rejected = 0;
+  readonly #session: Session;
+  readonly #gatherer: GroupGatherer;
+  readonly #options: OnlineOptions;
+
+  constructor(session: Session, gatherer: GroupGatherer, options: OnlineOptions) {
+    this.#session = session;
+    this.#gatherer = gatherer;
+    this.#options = options;
+  }
+
+  /** @returns why it ended. */
+  async run(input: AsyncIterable<ReadRecord>): Promise<string> {
+    const { signal } = this.#options;
+    let since = performance.now();
+    for await (const read of untilAborted(input, signal)) {
+      this.pending.waited += (performance.now() - since) / 1000;
+      await this.#take(read);
+      const limit = this.#session.limit();
+      if (limit !== null) return limit;
+      since = performance.now();
+    }
+    if (signal.aborted) return 'interrupted';
+    if (this.#progress() >= 0.5) await this.#update();
+    return this.#session.limit() ?? 'end-of-input';
+  }
+
+  async #take({ record, where }: ReadRecord): Promise<void> {
+    if (record.type !== 'sample') return this.#options.passOn(record);
+    const group = this.#gather(record, where);
+    if (!group) return;
+    await this.#select(group);
+    if (this.#progress() >= 1) await this.#update();
+  }
+
+  #gather(record: ReadRecord['record'], where: string): WholeGroup | null {
+    try {
+      return this.#gatherer.add(parseRecord('sample', record, where), where);
+    } catch (error) {
+      this.#options.onBadRecord(error);
+      return null;
+    }
+  }
+
+  async #select(group: WholeGroup): Promise<void> {
+    const begin = performance.now();
+    const { learner } = this.#session;
+    const selected = await selectGroup(group, {
+      keep: this.#options.objective.keepEntropy,
+      spelling: learner.model,
+      measure: (examples) => learner.measure(examples),
+    });
+    this.pending.seconds += (performance.now() - begin) / 1000;
+    this.pending.steps += selected.kept.length;
+    if (selected.kept.length > 0) this.pending.groups.push(selected);
+    else this.pending.rejected.push(group.groupId);
+  }
+
+  /** How full the batch is; 1 or more is full. */
+  #progress(): number {
+    const { batchGroups, batchSamples } = this.#options;
+    if (this.pending.steps === 0) return 0;
+    return batchGroups === null ? this.pending.steps / batchSamples : this.pending.groups.length / batchGroups;
+  }
+
+  async #update(): Promise<void> {
+    const { groups, rejected, seconds, waited } = this.pending;
+    this.pending = nothing();
+    this.rejected += rejected.length;
+    const of = groupMetrics(groups, this.#session.learner.updates);
+    const examples = groups.flatMap((group) => group.kept);
+    const settled = [...groups.map((group) => group.groupId), ...rejected];
+    await this.#session.learn(
+      examples,
+      settled,
+      (result, duration) => ({
+        ...of,
+        ...updateMetrics(result, duration),
+        'train/groups_rejected': rejected.length,
+        'train/groups_held': this.#gatherer.held().length,
+        'train/wait_s': waited,
+      }),
+      seconds,
+    );
+  }
+}

@@ -1,0 +1,97 @@
+import { DartError } from '../errors.ts';
+import { readSafetensors, writeSafetensors } from '../policy/network/safetensors.ts';
+import type { Checkpoint } from '../stream/records.ts';
+import type { Parameters } from './parameters.ts';
+import type { TrainerState } from './state.ts';
+import {
+  bestVersion,
+  listVersions,
+  pointLatest,
+  pruneVersions,
+  readVersionFile,
+  versionFolder,
+  writeVersion,
+} from './versions.ts';
+
+/** What the store does for the trainer; `Store` of lib/store is one. */
+export interface VersionStore {
+  /** Makes the version known and acknowledges the groups learned into it, in one transaction. */
+  publishVersion(row: {
+    version: number;
+    path: string;
+    run_id: string;
+    groups: string[];
+    metrics: Record<string, unknown>;
+  }): Promise<unknown>;
+  latestVersion(runId?: string): Promise<{ version: number; path: string } | null>;
+}
+
+export interface PublisherOptions {
+  dir: string;
+  runId: string;
+  /** How many versions stay. */
+  keep: number;
+  store: VersionStore | null;
+}
+
+/**
+ * Puts versions where the rollouts find them. The order makes a crash harmless: files whole, then the store's
+ * transaction (which acknowledges the groups), then latest.json. Between the first two, the version is unknown and is
+ * written over after the restart, its groups come again; between the last two, the restart repairs latest.json.
+ */
+export class Publisher {
+  readonly #options: PublisherOptions;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  async publish(
+    parameters: Parameters,
+    state: TrainerState,
+    learned: { groups: string[]; metrics: Record<string, unknown> },
+  ): Promise<Checkpoint> {
+    const { dir, runId, keep, store } = this.#options;
+    const version = state.updates;
+    const path = await writeVersion(dir, version, runId, {
+      'weights.safetensors': writeSafetensors(parameters.tensors(), { version: String(version) }),
+      'optimizer.safetensors': writeSafetensors(parameters.moments(), { step: String(parameters.step) }),
+      'state.json': `${JSON.stringify(state)}\n`,
+    });
+    await store?.publishVersion({ version, path, run_id: runId, ...learned });
+    await pointLatest(dir, version);
+    const best = bestVersion(dir);
+    await pruneVersions(dir, keep, best === null ? [version] : [version, best]);
+    return { type: 'checkpoint', v: 1, version, path, run_id: runId };
+  }
+
+  /**
+   * The version to go on from: the store's newest where there is a store, else the newest whole one in the folder.
+   * @returns null where nothing was published yet.
+   * @throws DartError where the store knows a version whose files are gone.
+   */
+  async newest(): Promise<number | null> {
+    const { dir, runId, store } = this.#options;
+    const whole = listVersions(dir);
+    if (!store) return whole.at(-1) ?? null;
+    const known = await store.latestVersion(runId);
+    if (known === null) return null;
+    if (whole.includes(known.version)) return known.version;
+    throw new DartError(`version ${known.version} of run '${runId}' is in the store, but not whole in the folder`, {
+      where: versionFolder(dir, known.version),
+      hint: 'the folder that this run published into (--publish), or another --run-id',
+    });
+  }
+
+  /** Loads weights, moments and counters of a version, and points latest.json to it. */
+  async resume(version: number, parameters: Parameters): Promise<TrainerState> {
+    const folder = versionFolder(this.#options.dir, version);
+    const state = JSON.parse(readVersionFile(folder, 'state.json').toString()) as TrainerState;
+    const weights = readSafetensors(readVersionFile(folder, 'weights.safetensors'));
+    const moments = readSafetensors(readVersionFile(folder, 'optimizer.safetensors'));
+    parameters.restore(weights.tensors, `${folder}/weights.safetensors`);
+    parameters.restoreMoments(moments.tensors, state.optimizer_step, `${folder}/optimizer.safetensors`);
+    await pointLatest(this.#options.dir, version);
+    return state;
+  }
+}

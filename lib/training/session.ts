@@ -1,0 +1,114 @@
+import type { AnyRecord, Summary } from '../stream/records.ts';
+import type { Example } from './examples.ts';
+import type { Learner, UpdateResult } from './learner.ts';
+import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
+import type { Publisher } from './publisher.ts';
+import type { TrainerState } from './state.ts';
+
+export interface SessionLimits {
+  /** Updates in all, those before a restart included. */
+  maxUpdates: number | null;
+  /** Steps learned from in all. */
+  maxSamples: number | null;
+}
+
+export interface SessionOutput {
+  record(record: AnyRecord): Promise<void>;
+  /** One line for people. */
+  progress(line: string): void;
+}
+
+export interface SessionOptions {
+  limits: SessionLimits;
+  /** Publish after every so many updates; 0 only where `publish` is called. */
+  publishEvery: number;
+  output: SessionOutput;
+  /** Null where nothing is to be kept (a dry run). */
+  publisher: Publisher | null;
+}
+
+/** What one run of the trainer shares between its objectives: counting, reporting, publishing, knowing when to stop. */
+export class Session {
+  readonly learner: Learner;
+  readonly state: TrainerState;
+  readonly #options: SessionOptions;
+  /** Settled since the last version. */
+  #groups: string[] = [];
+  #metrics: TrainMetrics = {};
+  #published: number;
+  #skipped = 0;
+  readonly #start = performance.now();
+
+  constructor(learner: Learner, state: TrainerState, options: SessionOptions) {
+    this.learner = learner;
+    this.state = state;
+    this.#options = options;
+    this.#published = learner.updates;
+  }
+
+  /**
+   * One update and its report. `describe` makes the metrics from the result and the seconds it took; `groups` are
+   * acknowledged with the next version.
+   */
+  async learn(
+    examples: readonly Example[],
+    groups: readonly string[],
+    describe: (result: UpdateResult, seconds: number) => TrainMetrics,
+    seconds = 0,
+  ): Promise<void> {
+    const begin = performance.now();
+    const result = await this.learner.update(examples);
+    this.settle(groups);
+    if (!result.applied) return this.#reportSkipped(examples.length);
+    this.state.updates = this.learner.updates;
+    this.state.optimizer_step = this.learner.parameters.step;
+    this.state.samples += examples.length;
+    this.state.tokens += result.statistics.tokens;
+    this.#metrics = describe(result, seconds + (performance.now() - begin) / 1000);
+    for (const record of metricRecords(this.#metrics, this.state.updates)) await this.#options.output.record(record);
+    this.#options.output.progress(progressLine(this.#metrics, this.state.updates));
+    const { publishEvery } = this.#options;
+    if (publishEvery > 0 && this.state.updates % publishEvery === 0) await this.publish();
+  }
+
+  /** These groups are done with: learned from, or of no use. */
+  settle(groups: readonly string[]): void {
+    this.#groups.push(...groups);
+    this.state.groups.push(...groups);
+  }
+
+  /** Publishes what was learned since the last version, if anything was. */
+  async publish(): Promise<void> {
+    const { publisher, output } = this.#options;
+    if (!publisher || this.state.updates === this.#published) return;
+    const learned = { groups: this.#groups, metrics: this.#metrics };
+    const checkpoint = await publisher.publish(this.learner.parameters, this.state, learned);
+    this.#groups = [];
+    this.#published = this.state.updates;
+    await output.record(checkpoint);
+  }
+
+  /** Which limit was reached; null while there is none. */
+  limit(): string | null {
+    const { maxUpdates, maxSamples } = this.#options.limits;
+    if (maxUpdates !== null && this.state.updates >= maxUpdates) return 'max-updates';
+    if (maxSamples !== null && this.state.samples >= maxSamples) return 'max-samples';
+    return null;
+  }
+
+  summary(stopped: string, more: Record<string, unknown>): Summary {
+    const { updates, samples, tokens, epochs } = this.state;
+    const learned = { updates, samples, tokens, epochs, groups: this.state.groups.length };
+    const wall_s = Math.round((performance.now() - this.#start) / 10) / 100;
+    const counts = { ...learned, updates_skipped: this.#skipped, ...more };
+    return { type: 'summary', v: 1, command: 'dart-train', version: this.#published, ...counts, stopped, wall_s };
+  }
+
+  async #reportSkipped(steps: number): Promise<void> {
+    this.#skipped += 1;
+    const reason = 'the loss or its gradient was not finite';
+    const event = { type: 'event', v: 1, event: 'update_skipped', reason, steps, after_update: this.state.updates };
+    await this.#options.output.record(event);
+    this.#options.output.progress(`an update of ${steps} steps was skipped: ${reason}`);
+  }
+}

@@ -1,0 +1,17 @@
+/** Counters of a run, all that resuming needs beside weights and moments. No clock times: equal runs, equal bytes. */
+export interface TrainerState {
+  updates: number;
+  optimizer_step: number;
+  samples: number;
+  tokens: number;
+  /** Groups learned from or rejected so far: they are not taken again. */
+  groups: string[];
+  /** Passes over the demonstrations that are done (sft). */
+  epochs: number;
+  /** sha256 of the policy file that the run started from. */
+  base_sha256: string;
+}
+
+export function freshState(baseSha256: string): TrainerState {
+  return { updates: 0, optimizer_step: 0, samples: 0, tokens: 0, groups: [], epochs: 0, base_sha256: baseSha256 };
+}

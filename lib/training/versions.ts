@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { DartError } from '../errors.ts';
+import { fileError } from '../stream/errno.ts';
+import { writeWhole } from '../stream/files.ts';
+
+/**
+ * The folder that versions of a policy are published in:
+ *
+ *     DIR/policy.onnx                     graph and base weights, written once
+ *     DIR/versions/000012/…               weights, optimiser, state; manifest.json was written last
+ *     DIR/latest.json                     {"version":12,"path":"versions/000012"}
+ *
+ * A version is made in a hidden folder beside the others and renamed when it is whole. What a killed trainer leaves
+ * behind is a hidden folder, or nothing.
+ */
+export const POLICY_FILE = 'policy.onnx';
+
+export interface Manifest {
+  version: number;
+  run_id: string;
+  files: Record<string, { bytes: number; sha256: string }>;
+}
+
+export function versionFolder(dir: string, version: number): string {
+  return join(dir, 'versions', String(version).padStart(6, '0'));
+}
+
+/** Whole versions, oldest first. A folder without manifest, or with a file of another size than it says, is not one. */
+export function listVersions(dir: string): number[] {
+  const root = join(dir, 'versions');
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .filter((name) => /^\d{6,}$/.test(name))
+    .map(Number)
+    .filter((version) => isWhole(versionFolder(dir, version), version))
+    .sort((a, b) => a - b);
+}
+
+/** Null where the folder is not a whole version. */
+export function readManifest(folder: string): Manifest | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  } catch {
+    return null;
+  }
+}
+
+function isWhole(folder: string, version: number): boolean {
+  const manifest = readManifest(folder);
+  if (manifest?.version !== version) return false;
+  return Object.entries(manifest.files).every(
+    ([name, { bytes }]) => statSync(join(folder, name), { throwIfNoEntry: false })?.size === bytes,
+  );
+}
+
+/** A file of a version; throws a DartError where its bytes are not those that were written. */
+export function readVersionFile(folder: string, name: string): Buffer {
+  const path = join(folder, name);
+  const wanted = readManifest(folder)?.files[name]?.sha256;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw fileError(error, 'read', path);
+  }
+  if (wanted === hashOf(bytes)) return bytes;
+  throw new DartError('the file is not as it was written: its sha256 differs from the manifest', {
+    where: path,
+    hint: 'remove this version folder; the one before it is used then',
+  });
+}
+
+/**
+ * Writes a version whole: files, then the manifest, each flushed to the disk, then one rename. A folder of that version
+ * which is there already (left by a run that died before it was made known) is replaced.
+ * @returns the version's folder.
+ * @throws DartError: a full disk, a read-only folder. The versions before stay as they were.
+ */
+export async function writeVersion(
+  dir: string,
+  version: number,
+  runId: string,
+  files: Readonly<Record<string, Uint8Array | string>>,
+): Promise<string> {
+  const folder = versionFolder(dir, version);
+  const root = join(dir, 'versions');
+  const temporary = join(root, `.${String(version).padStart(6, '0')}.${process.pid}.tmp`);
+  try {
+    await rm(temporary, { recursive: true, force: true });
+    await mkdir(temporary, { recursive: true });
+    const manifest: Manifest = { version, run_id: runId, files: {} };
+    for (const [name, data] of Object.entries(files)) {
+      const bytes = Buffer.from(data as Uint8Array);
+      await writeFlushed(join(temporary, name), bytes);
+      manifest.files[name] = { bytes: bytes.length, sha256: hashOf(bytes) };
+    }
+    await writeFlushed(join(temporary, 'manifest.json'), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
+    await flushFolder(temporary);
+    await rm(folder, { recursive: true, force: true });
+    await rename(temporary, folder);
+    await flushFolder(root);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true }).catch(() => {});
+    throw fileError(error, 'publish', folder);
+  }
+  return folder;
+}
+
+/** Makes a version the one that readers of the folder take. */
+export async function pointLatest(dir: string, version: number): Promise<void> {
+  const path = relative(dir, versionFolder(dir, version));
+  await writeWhole(join(dir, 'latest.json'), `${JSON.stringify({ version, path })}\n`);
+}
+
+/**
+ * Removes all but the newest `keep` versions, never those named in `spared`, and what killed runs left half-written.
+ * Only one trainer publishes into a folder, so every hidden folder is a leftover.
+ */
+export async function pruneVersions(dir: string, keep: number, spared: readonly number[]): Promise<void> {
+  const root = join(dir, 'versions');
+  const versions = listVersions(dir);
+  const old = versions.slice(0, Math.max(0, versions.length - keep)).filter((version) => !spared.includes(version));
+  for (const version of old) await rm(versionFolder(dir, version), { recursive: true, force: true });
+  await removeLeftovers(root);
+}
+
+/** The version that `best.json` names, if there is one: an evaluation put it there and it is not pruned. */
+export function bestVersion(dir: string): number | null {
+  try {
+    const { version } = JSON.parse(readFileSync(join(dir, 'best.json'), 'utf8')) as { version?: unknown };
+    return typeof version === 'number' ? version : null;
+  } catch {
+    return null;
+  }
+}
+
+async function removeLeftovers(root: string): Promise<void> {
+  const names = await readdir(root).catch(() => []);
+  const leftovers = names.filter((name) => /^\.\d{6,}\.\d+\.tmp$/.test(name));
+  for (const name of leftovers) await rm(join(root, name), { recursive: true, force: true });
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx');
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  await handle.sync().catch(() => {});
+  await handle.close();
+}
