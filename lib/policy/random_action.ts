@@ -54,7 +54,7 @@ function onCell(random: Random, screen: Size): { x: number; y: number } {
 }
 
 function onWidget(random: Random, tree: AccessibleNode): { x: number; y: number } | null {
-  const places = leaves(tree).flatMap((node) => (node.bounds ? [node.bounds] : []));
+  const places = leaves(tree).flatMap(({ bounds, states }) => (bounds && states.includes('showing') ? [bounds] : []));
   if (places.length === 0) return null;
   const { x, y, width, height } = random.pick(places);
   return { x: Math.floor(x + width / 2), y: Math.floor(y + height / 2) };

@@ -19,7 +19,7 @@ function screenWith(names: string): () => Promise<AccessibleNode> {
   const children = [...names].map((name) => ({
     role: 'push-button',
     name,
-    states: [],
+    states: ['showing'],
     children: [],
     bounds: { x: (name.charCodeAt(0) - 96) * 10, y: 0, width: 8, height: 8 },
   }));
@@ -62,7 +62,7 @@ describe('ScriptPolicy', () => {
   it('says fail after four recoveries that led nowhere', async () => {
     const said = await play(new ScriptPolicy(source), ['a', 'b'], ['a', '', '', '', '', '']);
     expect(said.slice(0, 5)).toEqual([click('a'), esc, esc, esc, esc]);
-    expect(said[5]).toBe("Action: fail(reason='the next widget is missing')");
+    expect(said[5]).toBe("Action: fail(reason='the widget of step 2 is missing')");
   });
 
   it('with noise 1 never follows the expert; with noise 0.3 it does about seven times of ten', async () => {

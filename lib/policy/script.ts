@@ -85,7 +85,9 @@ export class ScriptPolicy implements Policy {
   /** In turn: close whatever hides the widget, or go back to the latest step whose own widget is there. */
   #recover(steps: readonly unknown[], progress: Progress, tree: AccessibleNode, screen: Size): Action {
     progress.recoveries += 1;
-    if (progress.recoveries > MAX_RECOVERIES) return { type: 'fail', reason: 'the next widget is missing' };
+    if (progress.recoveries > MAX_RECOVERIES) {
+      return { type: 'fail', reason: `the widget of step ${progress.next + 1} is missing` };
+    }
     const goBack = progress.recoveries % 2 === 0;
     for (let index = progress.next - 1; goBack && index >= 0; index--) {
       if (!this.#source.namesWidget(steps[index])) continue;
