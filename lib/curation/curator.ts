@@ -1,0 +1,166 @@
+import type { AnyRecord, Trajectory } from '../stream/records.ts';
+import { type Decision, decide } from './decide.ts';
+import { groupRejected, trajectoryRejected } from './events.ts';
+import { isComplete, join, type OpenGroup, openGroup } from './group.ts';
+import type { GroupLedger } from './ledger.ts';
+import type { CurationOptions } from './options.ts';
+import { unusable } from './outcome.ts';
+import type { ExperiencePool } from './pool.ts';
+import { Remembered } from './remembered.ts';
+import { makeSamples } from './sample.ts';
+import { isStale } from './staleness.ts';
+import { isSuccess } from './success.ts';
+import { count, newTally, type Tally } from './tally.ts';
+import type { CurrentVersions } from './versions.ts';
+
+export interface CuratorParts {
+  options: CurationOptions;
+  pool: ExperiencePool;
+  ledger: GroupLedger;
+  versions: CurrentVersions;
+  /** Whether a screenshot is there; where absent nobody looks. */
+  hasScreenshot?: (sha256: string) => boolean;
+}
+
+/**
+ * Trajectories in, samples and events out. All rules are functions of their own; here is only their order and what has
+ * to be remembered between two trajectories: the open groups and the names of the closed ones.
+ */
+export class Curator {
+  readonly tally: Tally = newTally();
+  readonly #parts: CuratorParts;
+  readonly #open = new Map<string, OpenGroup>();
+  readonly #closed = new Remembered();
+  /** Read from the store before they came through the pipe. */
+  readonly #ahead = new Remembered();
+  #successes: Trajectory[] = [];
+
+  constructor(parts: CuratorParts) {
+    this.#parts = parts;
+  }
+
+  /** Open groups, oldest first. */
+  get openGroups(): OpenGroup[] {
+    return [...this.#open.values()];
+  }
+
+  /** @param now milliseconds on the clock that `expired` is measured on. */
+  async *take(trajectories: readonly Trajectory[], now: number): AsyncGenerator<AnyRecord, void, void> {
+    for (const trajectory of trajectories) {
+      if (!this.#ahead.delete(trajectory.trajectory_id)) yield* this.#takeOne(trajectory, now);
+    }
+    await this.#flushSuccesses();
+  }
+
+  /** As `take`, for trajectories found in the store that may still come through the pipe. */
+  async *takeStored(trajectories: readonly Trajectory[], now: number): AsyncGenerator<AnyRecord, void, void> {
+    for (const trajectory of trajectories) {
+      const group = this.#open.get(trajectory.group_id);
+      if (this.#closed.has(trajectory.group_id) || isMember(group, trajectory)) continue;
+      yield* this.#takeOne(trajectory, now);
+      this.#ahead.add(trajectory.trajectory_id);
+    }
+    await this.#flushSuccesses();
+  }
+
+  /** Groups whose last member came `groupTimeoutMs` ago or earlier. */
+  expired(now: number): OpenGroup[] {
+    return this.openGroups.filter((group) => now - group.touched >= this.#parts.options.groupTimeoutMs);
+  }
+
+  /** Closes a group as it is: complete, timed out, or at the end of the input. */
+  async *close(group: OpenGroup): AsyncGenerator<AnyRecord, void, void> {
+    if (!this.#open.delete(group.group_id)) return;
+    this.#closed.add(group.group_id);
+    yield* this.#dropStale(group);
+    await this.#flushSuccesses();
+    const { options, pool, ledger } = this.#parts;
+    const proposed = await decide(group, options, pool);
+    const settled = await ledger.settle(proposed);
+    if ('skipped' in settled) yield this.#reject(proposed, settled.skipped);
+    else yield* this.handOn(settled.decision);
+  }
+
+  async *closeAll(): AsyncGenerator<AnyRecord, void, void> {
+    for (const group of this.openGroups) yield* this.close(group);
+  }
+
+  /** The samples of a decided group, or the event that says why there are none. */
+  *handOn(decision: Decision): Generator<AnyRecord, void, void> {
+    this.#closed.add(decision.group_id);
+    if (decision.reason !== null) {
+      yield this.#reject(decision, decision.reason);
+      return;
+    }
+    const made = makeSamples(decision);
+    this.tally.groups += 1;
+    this.tally.samples += made.samples.length;
+    this.tally.unscoredTokens += made.unscoredTokens;
+    this.tally.stepsWithoutLogprobs += made.stepsWithoutLogprobs;
+    if (decision.members.some((member) => member.injected)) this.tally.injected += 1;
+    yield* made.samples;
+  }
+
+  /** Notes that a decided group is not handed on, and says so. */
+  giveUp(decision: Decision, reason: string): AnyRecord {
+    this.#closed.add(decision.group_id);
+    return this.#reject(decision, reason);
+  }
+
+  async *#takeOne(trajectory: Trajectory, now: number): AsyncGenerator<AnyRecord, void, void> {
+    this.tally.trajectories += 1;
+    this.#parts.versions.trajectory(trajectory);
+    if (this.#parts.options.pool !== 'off' && isSuccess(trajectory)) this.#successes.push(trajectory);
+    if (this.#closed.has(trajectory.group_id)) {
+      yield this.#drop(trajectory, 'late');
+      return;
+    }
+    const reason = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
+    if (reason !== null) yield this.#drop(trajectory, reason);
+    if (trajectory.group_id === '') return;
+    const group = this.#open.get(trajectory.group_id) ?? openGroup(trajectory, now);
+    this.#open.set(trajectory.group_id, group);
+    const joined = join(group, trajectory, reason, now);
+    if (joined !== 'joined' && reason === null) yield this.#drop(trajectory, joined);
+    if (isComplete(group)) yield* this.close(group);
+  }
+
+  /** Staleness is judged when a group closes: a member may have waited long for the others. */
+  async *#dropStale(group: OpenGroup): AsyncGenerator<AnyRecord, void, void> {
+    const current = await this.#parts.versions.current(group.run_id);
+    for (const member of group.members.values()) {
+      if (member.unusable !== null || !isStale(member.trajectory, current, this.#parts.options.maxStaleness)) continue;
+      member.unusable = 'stale';
+      yield this.#drop(member.trajectory, 'stale');
+    }
+  }
+
+  /** The pool is filled in batches, but always before it is asked, so that batches do not change what it answers. */
+  async #flushSuccesses(): Promise<void> {
+    if (this.#successes.length === 0) return;
+    const successes = this.#successes;
+    this.#successes = [];
+    await this.#parts.pool.add(successes);
+  }
+
+  #missingScreenshot(trajectory: Trajectory): string | null {
+    const { hasScreenshot } = this.#parts;
+    if (!hasScreenshot) return null;
+    const all = trajectory.steps.every((step) => hasScreenshot(step.observation.screenshot.sha256));
+    return all ? null : 'missing_screenshot';
+  }
+
+  #drop(trajectory: Trajectory, reason: string): AnyRecord {
+    count(this.tally.rejectedTrajectories, reason);
+    return trajectoryRejected(trajectory, reason);
+  }
+
+  #reject(decision: Decision, reason: string): AnyRecord {
+    count(this.tally.rejectedGroups, reason);
+    return groupRejected(decision, reason);
+  }
+}
+
+function isMember(group: OpenGroup | undefined, trajectory: Trajectory): boolean {
+  return group?.members.get(trajectory.rollout_index)?.trajectory.trajectory_id === trajectory.trajectory_id;
+}

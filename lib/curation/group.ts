@@ -1,0 +1,66 @@
+import type { Trajectory } from '../stream/records.ts';
+import { isScored, type Scored } from './success.ts';
+
+/** A group whose rollouts are still coming in. */
+export interface OpenGroup {
+  group_id: string;
+  run_id: string;
+  task_id: string;
+  /** Rollouts planned together. */
+  size: number;
+  /** What is known of each member, by rollout index. */
+  members: Map<number, OpenMember>;
+  /** When the last member came, on the clock of the caller. */
+  touched: number;
+}
+
+export interface OpenMember {
+  trajectory: Trajectory;
+  /** Why it is not used; null for one that is. */
+  unusable: string | null;
+}
+
+/** What happened to a trajectory that was offered to a group. */
+export type Joined = 'joined' | 'duplicate' | 'other_task';
+
+export function openGroup(trajectory: Trajectory, touched: number): OpenGroup {
+  return {
+    group_id: trajectory.group_id,
+    run_id: trajectory.run_id,
+    task_id: trajectory.task_id,
+    size: Math.max(1, trajectory.group_size),
+    members: new Map(),
+    touched,
+  };
+}
+
+/**
+ * Adds a member. A rollout that failed and was tried again comes twice under one index: what can be used takes the
+ * place of what cannot, and the first of two usable ones stays.
+ */
+export function join(group: OpenGroup, trajectory: Trajectory, unusable: string | null, now: number): Joined {
+  if (trajectory.task_id !== group.task_id) return 'other_task';
+  const present = group.members.get(trajectory.rollout_index);
+  if (present && (present.unusable === null || unusable !== null)) return 'duplicate';
+  group.members.set(trajectory.rollout_index, { trajectory, unusable });
+  group.size = Math.max(group.size, trajectory.group_size);
+  group.touched = now;
+  return 'joined';
+}
+
+/**
+ * Group closing (design §8.2): each planned member has come, scored or failed. The size is the number that was planned
+ * for this task at that time, never a constant: with a dynamic rollout number it is 2 to 8.
+ */
+export function isComplete(group: OpenGroup): boolean {
+  return group.members.size >= group.size;
+}
+
+/** The members that can be learned from, in order of rollout index. */
+export function usableMembers(group: OpenGroup): Scored[] {
+  return [...group.members.entries()]
+    .sort(([a], [b]) => a - b)
+    .filter(([, member]) => member.unusable === null)
+    .map(([, member]) => member.trajectory)
+    .filter(isScored);
+}

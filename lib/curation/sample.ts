@@ -1,0 +1,77 @@
+import { stepEntropy } from '../stream/entropy.ts';
+import { type Sample, SCHEMA_VERSION, type Step, type Trajectory } from '../stream/records.ts';
+import { checkLogprobs } from './logprobs.ts';
+import type { Member } from './member.ts';
+
+/** Earlier replies that a prompt holds at most (design §6). */
+const MAX_HISTORY = 35;
+
+export interface SampledGroup {
+  group_id: string;
+  run_id: string;
+  members: readonly Member[];
+  /** One per member. */
+  advantages: readonly number[];
+}
+
+export interface Samples {
+  samples: Sample[];
+  unscoredTokens: number;
+  /** Steps that the trainer takes with importance weight 1. */
+  stepsWithoutLogprobs: number;
+}
+
+/**
+ * One `sample` record per step of each member, in order. Everything in them comes from the trajectories and the group:
+ * no clock, no counter, so the same input gives the same bytes.
+ */
+export function makeSamples(group: SampledGroup): Samples {
+  const groupSteps = group.members.reduce((sum, member) => sum + member.trajectory.steps.length, 0);
+  const result: Samples = { samples: [], unscoredTokens: 0, stepsWithoutLogprobs: 0 };
+  for (const [index, member] of group.members.entries()) {
+    for (const [position, step] of member.trajectory.steps.entries()) {
+      const checked = checkLogprobs(step);
+      result.unscoredTokens += checked.unscoredTokens;
+      if (checked.withoutLogprobs) result.stepsWithoutLogprobs += 1;
+      result.samples.push({
+        type: 'sample',
+        v: SCHEMA_VERSION,
+        run_id: group.run_id,
+        group_id: group.group_id,
+        group_steps: groupSteps,
+        trajectory_id: member.trajectory.trajectory_id,
+        step_index: step.index,
+        task_id: member.trajectory.task_id,
+        domain: member.trajectory.domain,
+        instruction: member.trajectory.instruction,
+        reward: member.trajectory.reward,
+        advantage: group.advantages[index]!,
+        entropy: stepEntropy(step),
+        injected: member.injected,
+        behaviour_version: step.model_version,
+        temperature: member.trajectory.sampling.temperature,
+        history: historyOf(member.trajectory, position),
+        ...earlierScreenshots(member.trajectory, position),
+        step: checked.step,
+      });
+    }
+  }
+  return result;
+}
+
+/** The earlier replies that the prompt of this step held, oldest first. */
+function historyOf(trajectory: Trajectory, position: number): string[] {
+  const held = Math.min(trajectory.steps[position]!.prompt.history, position, MAX_HISTORY);
+  return trajectory.steps.slice(position - held, position).map((step) => step.response.text);
+}
+
+/** Hashes of the screenshots before the step's own that its prompt held, oldest first; absent where there were none. */
+function earlierScreenshots(trajectory: Trajectory, position: number): { screenshots?: string[] } {
+  const held = Math.min((trajectory.steps[position]!.prompt.screenshots ?? 1) - 1, position);
+  if (held < 1) return {};
+  return { screenshots: trajectory.steps.slice(position - held, position).map(screenshotOf) };
+}
+
+function screenshotOf(step: Step): string {
+  return step.observation.screenshot.sha256;
+}
