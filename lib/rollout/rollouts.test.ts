@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { EmbeddedDriver } from '../environment/embedded.ts';
+import { FakeGuest } from '../environment/fake.testing.ts';
+import { EnvironmentPool } from '../environment/pool.ts';
+import type { Policy, PolicyRequest } from '../policy/policy.ts';
+import { someTask } from '../policy/request.testing.ts';
+import type { Trajectory } from '../stream/records.ts';
+import type { Group } from './planner.ts';
+import { type RolloutOptions, runRollouts } from './rollouts.ts';
+import { RolloutScheduler } from './scheduler.ts';
+import { WorkerPool } from './worker_pool.ts';
+
+const never = new AbortController().signal;
+
+function policyThat(act: (request: PolicyRequest) => Promise<string>): Policy {
+  return {
+    name: 'fake',
+    coordinates: 'absolute',
+    version: 0,
+    act: async (request) => ({
+      text: await act(request),
+      tokenIds: [],
+      logprobs: [],
+      finishReason: 'stop',
+      modelVersion: 0,
+    }),
+    close: async () => {},
+  };
+}
+
+interface Setting {
+  groups: [name: string, size: number][];
+  desktops?: number;
+  create?: (id: string) => FakeGuest;
+  policy?: Policy;
+  more?: Partial<RolloutOptions>;
+}
+
+async function run({ groups, desktops = 2, create = (id) => new FakeGuest(id), policy, more }: Setting) {
+  const waiting: Group[] = groups.map(([name, size]) => ({
+    group_id: name,
+    task: someTask(`os/${name}`),
+    size,
+    seed: 1,
+    maxSteps: 3,
+  }));
+  const environments = new EnvironmentPool([new EmbeddedDriver(desktops, create)]);
+  const trajectories: Trajectory[] = [];
+  const retried: string[] = [];
+  const result = runRollouts({
+    runId: 'run',
+    scheduler: new RolloutScheduler({ next: async () => waiting.shift() ?? null }, 2),
+    environments,
+    workers: new WorkerPool([policy ?? policyThat(async () => 'Action: finished()')]),
+    episode: {
+      keep: () => 'a'.repeat(64),
+      sampling: { temperature: 1 },
+      seed: 1,
+      onParseError: 'observe',
+      failAtLimit: false,
+      setup: async () => {},
+      evaluate: async () => 1,
+    },
+    emit: async (trajectory) => void trajectories.push(trajectory),
+    onRetry: (item, error) => retried.push(`${item.group.group_id}${item.rolloutIndex}: ${(error as Error).message}`),
+    stop: never,
+    abort: never,
+    ...more,
+  });
+  const error = await result.then(
+    () => null,
+    (thrown: unknown) => thrown as Error,
+  );
+  await environments.close();
+  const names = trajectories.map(({ group_id, rollout_index }) => `${group_id}${rollout_index}`);
+  return { trajectories, names, retried, environments, error };
+}
+
+describe('runRollouts', () => {
+  it('does every item once, interleaved', async () => {
+    const { names, error } = await run({
+      groups: [
+        ['a', 2],
+        ['b', 2],
+      ],
+      desktops: 1,
+    });
+    expect(error).toBeNull();
+    expect(names).toEqual(['a0', 'b0', 'a1', 'b1']);
+  });
+
+  it('never waits for a slow rollout: the others go on', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const policy = policyThat(async ({ task, episode }) => {
+      if (task.id === 'a' && episode!.includes('/0/')) await held;
+      return 'Action: finished()';
+    });
+    const emit: string[] = [];
+    await run({
+      groups: [
+        ['a', 2],
+        ['b', 3],
+      ],
+      policy,
+      more: {
+        emit: async ({ group_id, rollout_index }) => {
+          emit.push(`${group_id}${rollout_index}`);
+          if (emit.length === 4) release();
+        },
+      },
+    });
+    expect(emit).toEqual(['b0', 'a1', 'b1', 'b2', 'a0']);
+  });
+
+  it('tries a rollout on another desktop when one fails', async () => {
+    let broken = 1;
+    const create = (id: string) =>
+      new FakeGuest(id, {
+        screenshot: () => {
+          if (id === 'embedded-0' && broken-- > 0) throw new Error('frozen');
+        },
+      });
+    const { trajectories, retried, environments, error } = await run({ groups: [['a', 3]], desktops: 1, create });
+    expect(error).toBeNull();
+    expect(retried).toEqual(['a0: frozen']);
+    expect(trajectories.map(({ outcome, env_id }) => `${outcome} ${env_id}`)).toEqual([
+      'success embedded-0r1',
+      'success embedded-0r1',
+      'success embedded-0r1',
+    ]);
+    expect(environments.failures).toBe(1);
+  });
+
+  it('records a rollout that three desktops failed as env_error, without a reward', async () => {
+    const setup = async (task: { id: string }) => {
+      if (task.id === 'a') throw new Error('no such file');
+    };
+    const { trajectories, error } = await run({
+      groups: [
+        ['a', 1],
+        ['b', 1],
+      ],
+      desktops: 1,
+      more: {
+        episode: {
+          keep: () => 'a'.repeat(64),
+          sampling: { temperature: 1 },
+          seed: 1,
+          onParseError: 'observe',
+          failAtLimit: false,
+          setup,
+          evaluate: async () => 1,
+        },
+      },
+    });
+    expect(error).toBeNull();
+    expect(trajectories.map(({ outcome, reward, error: why }) => [outcome, reward, why])).toEqual([
+      ['env_error', null, 'no such file'],
+      ['success', 1, undefined],
+    ]);
+  });
+
+  it('ends with a clear error when no desktop is left', async () => {
+    const create = (id: string) =>
+      new FakeGuest(id, {
+        reset: () => {
+          throw new Error('no display');
+        },
+      });
+    const { error, trajectories } = await run({ groups: [['a', 20]], create });
+    expect(error?.message).toBe('no desktop is left; the last one failed: no display');
+    expect(trajectories.every(({ reward }) => reward === null)).toBe(true);
+  });
+
+  it('ends with a clear error when no policy worker is left', async () => {
+    const policy = policyThat(async () => {
+      throw new Error('no such model');
+    });
+    const { error, trajectories } = await run({ groups: [['a', 40]], policy });
+    expect(error?.message).toBe('no policy worker is left; the last one failed: no such model');
+    expect(new Set(trajectories.map(({ outcome }) => outcome))).toEqual(new Set(['policy_error']));
+  });
+
+  it('told to stop, finishes what is under way and begins nothing', async () => {
+    const stop = new AbortController();
+    const policy = policyThat(async () => {
+      stop.abort();
+      return 'Action: finished()';
+    });
+    const { names, error } = await run({ groups: [['a', 8]], policy, more: { stop: stop.signal } });
+    expect(error).toBeNull();
+    expect(names).toEqual(['a0', 'a1']);
+  });
+
+  it('told to abort, records nothing of what was under way', async () => {
+    const abort = new AbortController();
+    const policy = policyThat(
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          signal!.addEventListener('abort', () => reject(signal!.reason));
+          abort.abort(new Error('enough'));
+        }),
+    );
+    const { names, error } = await run({
+      groups: [['a', 8]],
+      policy,
+      more: { abort: abort.signal, stop: abort.signal },
+    });
+    expect(error).toBeNull();
+    expect(names).toEqual([]);
+  });
+
+  it('ends when the records can go nowhere', async () => {
+    const emit = async () => {
+      throw new Error('the disk is full');
+    };
+    expect((await run({ groups: [['a', 8]], more: { emit } })).error?.message).toBe('the disk is full');
+  });
+});

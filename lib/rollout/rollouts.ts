@@ -1,0 +1,91 @@
+import type { EnvironmentPool } from '../environment/pool.ts';
+import type { Trajectory } from '../stream/records.ts';
+import { type EpisodeEnd, type EpisodeOptions, runEpisode } from './episode.ts';
+import type { Scheduler, WorkItem } from './scheduler.ts';
+import { trajectoryRecord } from './trajectory_record.ts';
+import type { WorkerPool } from './worker_pool.ts';
+
+/** A rollout whose desktop failed is tried on this many others before it is recorded as `env_error`. */
+const RETRIES = 2;
+
+export interface RolloutOptions {
+  runId: string;
+  scheduler: Scheduler;
+  environments: EnvironmentPool;
+  workers: WorkerPool;
+  episode: Omit<EpisodeOptions, 'policy'>;
+  /** Takes each trajectory as it ends; what it awaits holds the desktops up, so that a slow reader is heard. */
+  emit: (trajectory: Trajectory) => Promise<void>;
+  /** Told of each rollout that is tried again. */
+  onRetry?: (item: WorkItem, error: unknown) => void;
+  /** No new rollout begins once this aborts; those under way go on. */
+  stop: AbortSignal;
+  /** Rollouts under way are abandoned when this aborts; they leave no record. */
+  abort: AbortSignal;
+}
+
+/**
+ * Keeps every desktop busy with the scheduler's items until there are none, or until told to stop.
+ * @throws when no desktop or no policy worker is left, or when `emit` fails; the other rollouts are abandoned then.
+ */
+export async function runRollouts(options: RolloutOptions): Promise<void> {
+  const broken = new AbortController();
+  const abort = AbortSignal.any([options.abort, broken.signal]);
+  const lanes = Array.from({ length: options.environments.size }, () =>
+    runLane(options, abort).catch((error: unknown) => {
+      if (!broken.signal.aborted) broken.abort(error);
+    }),
+  );
+  await Promise.all(lanes);
+  if (broken.signal.aborted && !options.abort.aborted) throw broken.signal.reason;
+}
+
+/** One desktop's worth of work: the next item begins as soon as the last one is over. */
+async function runLane(options: RolloutOptions, abort: AbortSignal): Promise<void> {
+  const { scheduler, stop } = options;
+  while (!stop.aborted && !abort.aborted) {
+    const item = await scheduler.next();
+    if (item === null || stop.aborted) return;
+    try {
+      const trajectory = await runItem(item, options, abort);
+      await options.emit(trajectory);
+    } finally {
+      scheduler.done(item);
+    }
+  }
+}
+
+async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSignal): Promise<Trajectory> {
+  const { environments, workers } = options;
+  const started = new Date();
+  for (let attempt = 0; ; attempt++) {
+    const env = await environments.lease(abort);
+    let end: EpisodeEnd | undefined;
+    try {
+      end = await runEpisode(item, env, { ...options.episode, policy: workers }, abort);
+    } finally {
+      environments.release(env, releaseOf(item, end, abort));
+    }
+    if (end.desktop && attempt < RETRIES) {
+      options.onRetry?.(item, end.desktop.error);
+      continue;
+    }
+    return trajectoryRecord({
+      item,
+      end,
+      runId: options.runId,
+      envId: env.id,
+      policy: { name: workers.name, coordinates: workers.coordinates },
+      sampling: { ...options.episode.sampling, seed: options.episode.seed },
+      started,
+      finished: new Date(),
+    });
+  }
+}
+
+/** A desktop is given back as failed when it failed; one whose episode was abandoned is as good as any after a reset. */
+function releaseOf(item: WorkItem, end: EpisodeEnd | undefined, abort: AbortSignal) {
+  if (abort.aborted || !end?.desktop) return {};
+  const { error, duringSetup } = end.desktop;
+  return duringSetup ? { failed: error, task: item.group.task.task_id } : { failed: error };
+}
