@@ -77,15 +77,14 @@ const listDirectory: Getter = async (config, context) => {
 };
 
 async function readTree(path: string, context: TaskContext): Promise<DirectoryTree> {
-  const listed = await context.guest.execute(['ls', '-1Ap', path]);
+  const listed = await context.guest.execute(['ls', '-a', path]);
   if (listed.returncode !== 0) throw new MissingFile(path);
-  const names = listed.output.split('\n').filter((name) => name !== '');
+  const names = listed.output.split('\n').filter((name) => name !== '' && name !== '.' && name !== '..');
   const children: DirectoryTree[] = [];
   for (const name of names) {
-    const child: DirectoryTree = name.endsWith('/')
-      ? await readTree(`${path}/${name.slice(0, -1)}`, context)
-      : { type: 'file', name };
-    children.push(child);
+    const child = `${path}/${name}`;
+    const isFolder = (await context.guest.execute(['test', '-d', child])).returncode === 0;
+    children.push(isFolder ? await readTree(child, context) : { type: 'file', name });
   }
   return { type: 'directory', name: nameOf(path), children };
 }

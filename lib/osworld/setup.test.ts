@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DartError } from '../errors.ts';
+import { FakeGuest } from './guest.testing.ts';
+import { setupTask } from './setup.ts';
+import { normaliseTask } from './task.ts';
+
+function taskWith(...config: object[]) {
+  return normaliseTask({ id: 't1', instruction: 'do it', config, evaluator: { func: 'infeasible' } }, 'x');
+}
+
+const step = (type: string, parameters: object) => ({ type, parameters });
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'did not fail',
+    (error: DartError) => error.describe(),
+  );
+}
+
+describe('setupTask', () => {
+  it('plays the steps in order, filling templates', async () => {
+    const guest = new FakeGuest();
+    const task = taskWith(
+      step('write_file', { path: '/a', content: 'hé' }),
+      step('launch', { command: ['app', '{SCREEN_WIDTH_HALF}'] }),
+      step('launch', { command: 'app one two' }),
+      step('execute', { command: 'echo {CLIENT_PASSWORD} {SCREEN_HEIGHT} {OTHER}', shell: 'true' }),
+      step('command', { command: ['ls'] }),
+      step('open', { path: '/a' }),
+      step('activate_window', { window_name: 'App', strict: true }),
+      step('close_window', { window_name: 'App', by_class: true }),
+      step('chrome_open_tabs', { urls_to_open: ['https://a.test', 'https://b.test'] }),
+    );
+    const before = JSON.stringify(task);
+    await setupTask(task, guest, { protocol: { clientPassword: 'pw' } });
+    expect(guest.text('/a')).toBe('hé');
+    expect(guest.calls).toEqual([
+      'launch app 960',
+      'launch app one two (shell)',
+      'execute echo pw 1080 {OTHER} (shell)',
+      'execute ls',
+      'open /a',
+      'activate App {"strict":true,"byClass":false}',
+      'close App {"strict":false,"byClass":true}',
+      'launch google-chrome https://a.test',
+      'launch google-chrome https://b.test',
+    ]);
+    expect(JSON.stringify(task)).toBe(before);
+  });
+
+  it('names step and task where a step is unknown or malformed or fails', async () => {
+    const guest = new FakeGuest();
+    expect(await failure(setupTask(taskWith(step('login', {})), guest))).toMatch(
+      /^t1: set-up step config\[0\] \(login\) is not supported\. Try: one of .*write_file/,
+    );
+    expect(await failure(setupTask(taskWith(step('open', { path: 3 })), guest))).toBe(
+      't1: config[0] (open): path should be a string, but is 3',
+    );
+    guest.openFile = async () => Promise.reject(new Error('no such file'));
+    expect(await failure(setupTask(taskWith(step('open', { path: '/x' })), guest))).toBe(
+      't1: set-up step config[0] (open) failed: no such file',
+    );
+  });
+
+  it('keeps standard output for the cache, and repeats until told', async () => {
+    const guest = new FakeGuest();
+    guest.outputs.set('probe', { output: 'ready', returncode: 3 });
+    const cache = new Map<string, Uint8Array>();
+    const until = (rule: object) => taskWith(step('execute', { command: ['probe'], stdout: 'out.txt', until: rule }));
+    await setupTask(until({ stdout: 'ready' }), guest, { cache, protocol: { sleepScale: 0 } });
+    expect(Buffer.from(cache.get('out.txt')!).toString()).toBe('ready');
+    expect(guest.calls).toHaveLength(1);
+    const message = await failure(setupTask(until({ returncode: 0 }), guest, { protocol: { sleepScale: 0 } }));
+    expect(message).toBe('t1: config[0] (execute): "until" was not met in 5 tries');
+    expect(guest.calls).toHaveLength(6);
+  });
+
+  it('waits as the protocol says, and stops when told', async () => {
+    const guest = new FakeGuest();
+    const task = taskWith(step('sleep', { seconds: 3600 }), step('open', { path: '/a' }));
+    await setupTask(task, guest, { protocol: { sleepScale: 0 } });
+    expect(guest.calls).toEqual(['open /a']);
+    const stop = new AbortController();
+    const running = setupTask(task, guest, { signal: stop.signal });
+    stop.abort(new Error('stopped'));
+    await expect(running).rejects.toThrow();
+    expect(guest.calls).toHaveLength(1);
+  });
+});
+
+describe('download', () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'assets-'));
+    mkdirSync(join(dir, 'assets', 'vs_code'), { recursive: true });
+    writeFileSync(join(dir, 'assets', 'vs_code', 'a b.txt'), 'inside');
+    writeFileSync(join(dir, 'secret'), 'outside');
+    symlinkSync(join(dir, 'secret'), join(dir, 'assets', 'link'));
+  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  const fetch = async (url: string, guest = new FakeGuest()) => {
+    const task = taskWith(step('download', { files: [{ url, path: '/home/user/f' }] }));
+    await setupTask(task, guest, { assetsDir: join(dir, 'assets') });
+    return guest.text('/home/user/f');
+  };
+
+  it('takes files from the assets folder by the path of their URL', async () => {
+    expect(await fetch('https://huggingface.co/datasets/x/resolve/main/vs_code/a%20b.txt?download=1')).toBe('inside');
+    expect(await fetch('vs_code/a b.txt')).toBe('inside');
+  });
+
+  it('takes data: URLs', async () => {
+    expect(await fetch('data:text/plain,a%2Cb%0A')).toBe('a,b\n');
+    expect(await fetch('data:;base64,aGk=')).toBe('hi');
+  });
+
+  it.each([
+    ['../secret', /asset "\.\.\/secret" would leave the assets folder/],
+    ['https://x.test/%2e%2e/secret', /would leave the assets folder/],
+    ['link', /asset link lies outside the assets folder/],
+    ['vs_code/none.txt', /asset vs_code\/none\.txt is missing\. Try: put it at /],
+  ])('refuses %s', async (url, message) => {
+    expect(await failure(fetch(url))).toMatch(message);
+  });
+
+  it('says that there is no assets folder', async () => {
+    const task = taskWith(step('download', { files: [{ url: 'https://x.test/a', path: '/a' }] }));
+    expect(await failure(setupTask(task, new FakeGuest()))).toMatch(/^t1: no assets folder to take https:\/\/x\.test\/a/);
+  });
+});
