@@ -8,7 +8,8 @@
       "kernels/preference_math.h",
       "kernels/quantile.h",
       "kernels/validate.h",
-      "kernels/cuda/common.cuh"
+      "kernels/cuda/common.cuh",
+      "kernels/cuda/build.sh"
     ],
     "cuda_sources": [
       "kernels/cuda/adamw.cu",
@@ -64,12 +65,7 @@
               "inputs": ["<@(cuda_sources)", "<@(cuda_headers)"],
               "outputs": ["<(PRODUCT_DIR)/libdart_cuda.so"],
               "message": "Compiling the CUDA kernels with <(nvcc)",
-              "action": [
-                "<(nvcc)", "-O3", "-std=c++17", "-shared", "-cudart", "static", "--fmad=true", "-Xcompiler", "-fPIC",
-                "-gencode", "arch=compute_80,code=sm_80",
-                "-gencode", "arch=compute_90,code=[sm_90,compute_90]",
-                "-o", "<@(_outputs)", "<@(cuda_sources)"
-              ]
+              "action": ["sh", "kernels/cuda/build.sh", "<(nvcc)", "<@(_outputs)", "<@(cuda_sources)"]
             }
           ]
         }]

@@ -51,7 +51,7 @@ extern "C" int dart_device_describe(int device, char *text, int64_t size) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || device >= count) {
-    std::snprintf(text, (size_t)size, "%s", reason_for(error).c_str());
+    std::snprintf(text, (size_t)size, "%s", dart::reason_for(error).c_str());
     return dart::fail(DART_DEVICE_ERROR, text);
   }
   cudaDeviceProp properties;
