@@ -76,7 +76,7 @@ DART_CLONES void block_gradient(float *x, int n, const GradientRow &row) {
   for (int i = 0; i < n; i++) {
     const float d = bounded((x[i] - row.maximum) * row.inverse_temperature);
     const float p = exponential(d) * row.inverse_sum;
-    x[i] = -p * (row.a + row.b * (d - row.log_sum + row.entropy));
+    x[i] = 0.0f - p * (row.a + row.b * (d - row.log_sum + row.entropy)); /* 0 - 0 is 0, not -0 */
   }
 }
 
