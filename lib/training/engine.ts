@@ -35,5 +35,7 @@ export interface TrainableModel {
   setWeights(values: ReadonlyMap<string, Float32Array>): void;
   /** Token ids of a reply, end token included; null where the vocabulary cannot spell it. */
   encodeReply(text: string): readonly number[] | null;
+  /** True where the ids are one whole reply in this model's vocabulary. */
+  isReply(ids: readonly number[]): boolean;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { makeSample, makeStep, makeTrajectory } from './records.testing.ts';
 
 /** Letters a to d are tokens 1 to 4, the end is 0. */
 const spelling: Spelling = {
-  vocabulary: 5,
+  isReply: (ids) => ids.every((id) => id >= 0 && id < 5),
   encodeReply: (text) => (/^[a-d]+$/.test(text) ? [...[...text].map((c) => c.charCodeAt(0) - 96), 0] : null),
 };
 

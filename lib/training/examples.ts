@@ -1,4 +1,5 @@
 import type { Sample, Step, Trajectory } from '../stream/records.ts';
+import type { TrainableModel } from './engine.ts';
 
 /** One reply to learn from, with all that an objective may ask about it. */
 export interface Example {
@@ -27,10 +28,7 @@ export interface Example {
 }
 
 /** What making examples needs to know about the model. */
-export interface Spelling {
-  readonly vocabulary: number;
-  encodeReply(text: string): readonly number[] | null;
-}
+export type Spelling = Pick<TrainableModel, 'encodeReply' | 'isReply'>;
 
 /** Replies that a prompt may hold (design §6). */
 const MAX_HISTORY = 35;
@@ -106,10 +104,10 @@ interface Reply {
   tokenised: boolean;
 }
 
-/** The step's own tokens where they are in the vocabulary, else its text spelt with it and unscored. */
+/** The step's own tokens where they are a reply in the model's vocabulary, else its text spelt with it and unscored. */
 function readReply(step: Step, spelling: Spelling): Reply | null {
   const { token_ids: ids, logprobs, text } = step.response;
-  if (ids.length > 0 && ids.every((id) => id >= 0 && id < spelling.vocabulary)) {
+  if (ids.length > 0 && spelling.isReply(ids)) {
     const rolloutLogp = Float32Array.from(ids, (_, i) => scored(logprobs[i]));
     return { tokens: Int32Array.from(ids), rolloutLogp, tokenised: false };
   }

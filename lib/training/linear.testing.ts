@@ -62,6 +62,10 @@ export class LinearModel implements TrainableModel {
     return ids.every((id) => id >= 0 && id < this.vocabulary - 1) ? [...ids, this.vocabulary - 1] : null;
   }
 
+  isReply(ids: readonly number[]): boolean {
+    return ids.every((id) => id >= 0 && id < this.vocabulary);
+  }
+
   async close(): Promise<void> {}
 
   #data(name: string): Float32Array {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeSample, makeStep } from './records.testing.ts';
 import { selectGroup } from './selection.ts';
 
-const spelling = { vocabulary: 4, encodeReply: () => null };
+const spelling = { isReply: () => true, encodeReply: () => null };
 
 function group(entropies: (number | null)[]) {
   const samples = entropies.map((entropy, i) => ({

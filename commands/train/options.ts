@@ -1,0 +1,189 @@
+import type { OptionSpec } from '../../lib/cli/spec.ts';
+
+/** Options of `dart-train`, by what they are about. Nothing heavy may be imported here: `--help` reads it. */
+const input: OptionSpec[] = [
+  {
+    name: 'policy',
+    type: 'string',
+    value: 'onnx:FILE|DIR',
+    describe: 'Policy to start from; not needed where --publish DIR holds a run to go on with',
+  },
+  {
+    name: 'init-from',
+    type: 'string',
+    value: 'FILE|DIR',
+    describe: 'Start with these weights instead of those in the policy file: safetensors, or a published folder',
+  },
+  { name: 'blobs', type: 'string', value: 'DIR', default: 'blobs', describe: 'Folder of the screenshots' },
+  { name: 'follow', type: 'boolean', describe: 'Go on reading files that grow, until told to stop' },
+  {
+    name: 'all-outcomes',
+    type: 'boolean',
+    describe: 'sft: imitate failures too, not only trajectories that reached --min-reward (for noisy experts)',
+  },
+  {
+    name: 'min-reward',
+    type: 'number',
+    value: 'R',
+    min: 0,
+    max: 1,
+    default: 1,
+    describe: 'sft: least reward of a trajectory that is imitated',
+  },
+];
+
+const objective: OptionSpec[] = [
+  { name: 'objective', type: 'string', choices: ['grpo', 'sft'], default: 'grpo', describe: 'What is minimised' },
+  {
+    name: 'preset',
+    type: 'string',
+    choices: ['dart', 'arpo', 'grpo'],
+    default: 'dart',
+    describe: 'Settings that the options of this group change one by one',
+  },
+  {
+    name: 'loss',
+    type: 'string',
+    choices: ['grpo', 'gspo', 'cispo', 'dr_grpo', 'dapo'],
+    default: 'grpo',
+    describe: 'Variant laid over the preset: gspo and cispo change ratio and clips, dr_grpo the mean, dapo both',
+  },
+  {
+    name: 'keep-entropy',
+    type: 'number',
+    value: 'SHARE',
+    describe: 'Share of each group’s steps that is kept, those of highest entropy; 1 keeps all (dart: 0.8)',
+  },
+  { name: 'clip-low', type: 'number', value: 'E', describe: 'Lower clip: 1 − E (0.2)' },
+  { name: 'clip-high', type: 'number', value: 'E', describe: 'Upper clip: 1 + E (dart 0.28, arpo 0.3, grpo 0.2)' },
+  { name: 'dual-clip', type: 'number', value: 'C', min: 0, describe: 'Dual clip at A < 0; 0 is off (arpo 3)' },
+  { name: 'no-tis', type: 'boolean', describe: 'No truncated importance weights: w = 1' },
+  { name: 'tis-cap', type: 'number', value: 'C', describe: 'Cap of the importance weight (dart 1; else off)' },
+  { name: 'tis-level', type: 'string', choices: ['token', 'sequence'], describe: 'One weight a token, or a reply' },
+  { name: 'tis-mode', type: 'string', choices: ['truncate', 'mask'], describe: 'Above the cap: the cap, or 0' },
+  { name: 'kl-beta', type: 'number', value: 'B', min: 0, describe: 'Weight of the KL term; 0 is off (dart 0.1)' },
+  { name: 'kl-estimator', type: 'string', choices: ['k1', 'k2', 'k3'], describe: 'Estimator of the KL term (k3)' },
+  { name: 'entropy-coef', type: 'number', value: 'C', min: 0, describe: 'Weight of the entropy bonus (0)' },
+  {
+    name: 'aggregation',
+    type: 'string',
+    choices: ['token-mean', 'sequence-mean', 'constant'],
+    describe: 'What the mean is over (dart sequence-mean, else token-mean)',
+  },
+  {
+    name: 'aggregation-constant',
+    type: 'number',
+    value: 'L',
+    describe: 'Length that `constant` divides by; without it the longest reply of the minibatch',
+  },
+];
+
+const optimiser: OptionSpec[] = [
+  {
+    name: 'lr',
+    type: 'number',
+    value: 'RATE',
+    min: 0,
+    describe: 'Peak learning rate; without it 2e-4, and 1e-3 for sft (right for the embedded policy)',
+  },
+  {
+    name: 'lr-schedule',
+    type: 'string',
+    choices: ['constant', 'linear', 'cosine'],
+    default: 'constant',
+    describe: 'Course of the learning rate after the warm-up',
+  },
+  { name: 'lr-warmup', type: 'integer', value: 'N', min: 0, default: 0, describe: 'Updates of warm-up' },
+  { name: 'lr-floor', type: 'number', value: 'SHARE', min: 0, max: 1, default: 0, describe: 'Share of lr at the end' },
+  {
+    name: 'lr-total-updates',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    describe: 'Where linear and cosine end; without it --max-updates, and for sft the number that there will be',
+  },
+  { name: 'betas', type: 'string', value: 'B1,B2', default: '0.9,0.95', describe: 'Decay of AdamW’s moments' },
+  {
+    name: 'weight-decay',
+    type: 'number',
+    value: 'W',
+    min: 0,
+    default: 0.01,
+    describe: 'Decoupled weight decay, of matrices only',
+  },
+  { name: 'max-grad-norm', type: 'number', value: 'N', default: 1, describe: 'Global norm of the gradient at most' },
+  {
+    name: 'epochs',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    default: 1,
+    describe: 'Passes over an update’s steps; for sft over all demonstrations',
+  },
+  { name: 'minibatches', type: 'integer', value: 'N', min: 1, default: 1, describe: 'Optimiser steps a pass' },
+  {
+    name: 'batch-samples',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    describe: 'Selected steps an update, rounded up to whole groups (256; sft 64)',
+  },
+  { name: 'batch-groups', type: 'integer', value: 'N', min: 1, describe: 'Groups an update, instead of steps' },
+  {
+    name: 'micro-batch',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    default: 32,
+    describe: 'Steps that go through the network together; changes speed and memory, not the mean',
+  },
+  {
+    name: 'max-bad-updates',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    default: 5,
+    describe: 'Updates in a row with a loss that is not finite, after which training stops',
+  },
+];
+
+const output: OptionSpec[] = [
+  { name: 'publish', type: 'string', value: 'DIR', describe: 'Folder that versions are published in' },
+  {
+    name: 'publish-every',
+    type: 'integer',
+    value: 'N',
+    min: 0,
+    describe: 'Updates between versions; 0 only at the end (1; sft: after each pass)',
+  },
+  { name: 'keep-versions', type: 'integer', value: 'K', min: 1, default: 8, describe: 'Newest versions that stay' },
+  {
+    name: 'store',
+    type: 'string',
+    value: 'URL',
+    describe: 'Store that learns of versions and learned groups, sqlite:PATH, or none (sft: none)',
+  },
+  { name: 'run-id', type: 'string', value: 'ID', describe: 'Name of the run in the store; made from --publish' },
+];
+
+const limits: OptionSpec[] = [
+  { name: 'max-updates', type: 'integer', value: 'N', min: 0, describe: 'Updates in all, those before a restart too' },
+  { name: 'max-samples', type: 'integer', value: 'N', min: 0, describe: 'Steps learned from in all' },
+  { name: 'max-seconds', type: 'number', value: 'S', min: 0, describe: 'Seconds of this run' },
+];
+
+const machine: OptionSpec[] = [
+  { name: 'device', type: 'string', choices: ['auto', 'cpu'], default: 'auto', describe: 'Where the network runs' },
+  { name: 'threads', type: 'integer', value: 'N', min: 1, default: 1, describe: 'Threads of the network' },
+];
+
+const under = (group: string, options: OptionSpec[]) => options.map((option) => ({ ...option, group }));
+
+export const TRAIN_OPTIONS: readonly OptionSpec[] = [
+  ...under('Input', input),
+  ...under('Objective', objective),
+  ...under('Optimiser', optimiser),
+  ...under('Versions', output),
+  ...under('Limits', limits),
+  ...under('Machine', machine),
+];

@@ -1,0 +1,110 @@
+import type { CommandContext, OptionValue } from '../../lib/cli/spec.ts';
+import { DartError } from '../../lib/errors.ts';
+import type { LearnerSettings } from '../../lib/training/learner.ts';
+import {
+  EMBEDDED_LR,
+  type LossName,
+  type PolicyObjective,
+  type PresetName,
+  resolveObjective,
+} from '../../lib/training/presets.ts';
+import type { TrainingConfig } from '../../lib/training/run.ts';
+import type { ScheduleShape } from '../../lib/training/schedule.ts';
+
+type Options = CommandContext['options'];
+
+/** Typed looks at the resolved options; null where an option without default was not given. */
+export function numberOf(options: Options, name: string): number | null {
+  const value = options[name];
+  return typeof value === 'number' ? value : null;
+}
+
+export function textOf(options: Options, name: string): string | null {
+  const value = options[name];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** What `dart-train`'s options ask of the training room. */
+export function trainingConfig(options: Options): Omit<TrainingConfig, 'baseSha256'> {
+  const sft = options.objective === 'sft';
+  const limits = { maxUpdates: numberOf(options, 'max-updates'), maxSamples: numberOf(options, 'max-samples') };
+  return {
+    learner: learnerSettings(options, sft, limits.maxUpdates),
+    batchSamples: numberOf(options, 'batch-samples') ?? (sft ? 64 : 256),
+    batchGroups: numberOf(options, 'batch-groups'),
+    limits,
+    publishEvery: numberOf(options, 'publish-every') ?? (sft ? 0 : 1),
+    minReward: options['all-outcomes'] === true ? null : numberOf(options, 'min-reward'),
+  };
+}
+
+function learnerSettings(options: Options, sft: boolean, maxUpdates: number | null): LearnerSettings {
+  const total = numberOf(options, 'lr-total-updates') ?? (sft ? null : maxUpdates);
+  const shape = options['lr-schedule'] as ScheduleShape;
+  if (!sft && shape !== 'constant' && total === null) {
+    throw new DartError(`--lr-schedule ${shape} needs to know how many updates there will be`, {
+      hint: '--lr-total-updates N or --max-updates N',
+    });
+  }
+  const [beta1, beta2] = betasOf(options.betas);
+  return {
+    objective: sft ? 'sft' : policyObjective(options),
+    schedule: {
+      shape,
+      lr: numberOf(options, 'lr') ?? (sft ? EMBEDDED_LR.sft : EMBEDDED_LR.grpo),
+      warmup: numberOf(options, 'lr-warmup') ?? 0,
+      total,
+      floor: numberOf(options, 'lr-floor') ?? 0,
+    },
+    adam: {
+      beta1,
+      beta2,
+      epsilon: 1e-8,
+      weightDecay: numberOf(options, 'weight-decay') ?? 0,
+      maxGradNorm: positive(options, 'max-grad-norm'),
+    },
+    microBatch: numberOf(options, 'micro-batch')!,
+    minibatches: numberOf(options, 'minibatches')!,
+    epochs: numberOf(options, 'epochs')!,
+    aggregationConstant: numberOf(options, 'aggregation-constant'),
+    maxBadUpdates: numberOf(options, 'max-bad-updates')!,
+    seed: numberOf(options, 'seed') ?? 0,
+  };
+}
+
+/** The policy objective: preset, variant, then what was asked for by name. */
+export function policyObjective(options: Options): PolicyObjective {
+  const number = (name: string) => numberOf(options, name) ?? undefined;
+  const text = <T extends string>(name: string) => (textOf(options, name) as T | null) ?? undefined;
+  const dualClip = number('dual-clip');
+  const withoutTis = options['no-tis'] === true;
+  if (withoutTis && number('tis-cap') !== undefined) {
+    throw new DartError('--no-tis and --tis-cap exclude each other', { hint: 'one of them' });
+  }
+  return resolveObjective(options.preset as PresetName, options.loss as LossName, {
+    clipLow: number('clip-low'),
+    clipHigh: number('clip-high'),
+    dualClip: dualClip === 0 ? null : dualClip,
+    tisCap: withoutTis ? null : number('tis-cap'),
+    tisLevel: text('tis-level'),
+    tisMode: text('tis-mode'),
+    klBeta: number('kl-beta'),
+    klEstimator: text('kl-estimator'),
+    entropyCoef: number('entropy-coef'),
+    aggregation: text('aggregation'),
+    keepEntropy: number('keep-entropy'),
+  });
+}
+
+function positive(options: Options, name: string): number {
+  const value = numberOf(options, name);
+  if (value !== null && value > 0) return value;
+  throw new DartError(`--${name} must be above 0, not ${value}`);
+}
+
+function betasOf(value: OptionValue): [number, number] {
+  const parts = String(value).split(',').map(Number);
+  const fits = parts.length === 2 && parts.every((beta) => beta >= 0 && beta < 1);
+  if (fits) return parts as [number, number];
+  throw new DartError(`--betas must be two numbers from 0 to below 1, not '${value}'`, { hint: '--betas 0.9,0.95' });
+}

@@ -1,0 +1,72 @@
+import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import type { CommandSpec } from '../../lib/cli/spec.ts';
+import { TRAIN_OPTIONS } from './options.ts';
+
+const exporting: CommandSpec = {
+  name: 'export',
+  summary: 'Bake a published version into one .onnx file',
+  description: 'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version says.',
+  options: [
+    {
+      name: 'output',
+      alias: 'o',
+      type: 'string',
+      value: 'FILE',
+      required: true,
+      describe: 'File to write, whole or not at all',
+    },
+    { name: 'version-number', type: 'integer', value: 'N', min: 0, describe: 'Version, instead of the newest' },
+    ...COMMON_OPTIONS,
+  ],
+  positionals: [{ name: 'dir', describe: 'Folder that dart-train published into', required: true }],
+  examples: [{ command: 'dart-train export runs/policy -o policy.onnx', describe: 'the newest version as one file' }],
+  run: async (context) => (await import('./export.ts')).run(context),
+};
+
+const init: CommandSpec = {
+  name: 'init',
+  summary: 'Make a fresh embedded policy',
+  description: 'Writes a network with random weights; the same seed makes the same file.',
+  options: [
+    {
+      name: 'output',
+      alias: 'o',
+      type: 'string',
+      value: 'FILE',
+      required: true,
+      describe: 'File to write, whole or not at all',
+    },
+    ...COMMON_OPTIONS,
+  ],
+  examples: [{ command: 'dart-train init -o init.onnx --seed 1', describe: 'something to start sft from' }],
+  run: async (context) => (await import('./init.ts')).run(context),
+};
+
+/** `dart-train`: from samples or demonstrations to published versions of a policy. */
+export const spec: CommandSpec = {
+  name: 'dart-train',
+  summary: 'Update the policy from curated samples',
+  description: [
+    'Reads sample records, gathers whole groups, selects the steps of high entropy, and updates the policy whenever enough of them are there. Each update is reported as metric records; versions are published whole into --publish DIR, where rollouts find them, and the same command goes on from the newest one.',
+    'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them.',
+  ].join('\n\n'),
+  options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],
+  subcommands: [exporting, init],
+  examples: [
+    {
+      command:
+        'dart-rollout … --follow | dart-curate --follow | dart-train --policy onnx:base.onnx --publish runs/policy',
+      describe: 'asynchronous training; rollouts take new versions from runs/policy',
+    },
+    {
+      command: 'dart-train --objective sft --policy onnx:init.onnx --publish runs/sft demos.ndjson --epochs 4',
+      describe: 'imitate successful trajectories',
+    },
+    {
+      command: 'dart-train samples.ndjson --policy onnx:base.onnx --publish runs/plain --preset grpo --no-tis',
+      describe: 'the plain baseline from a file of samples',
+    },
+  ],
+  run: async (context) => (await import('./run.ts')).run(context),
+};

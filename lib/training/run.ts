@@ -1,0 +1,113 @@
+import type { ReadRecord } from '../stream/reader.ts';
+import type { AnyRecord, Summary } from '../stream/records.ts';
+import { collectDemonstrations, type Demonstrations } from './demonstrations.ts';
+import type { TrainableModel } from './engine.ts';
+import type { FrameCache } from './frames.ts';
+import { imitate, imitationUpdates } from './imitation.ts';
+import { Learner, type LearnerSettings } from './learner.ts';
+import { trainOnSamples } from './online.ts';
+import type { PolicyObjective } from './presets.ts';
+import type { Publisher } from './publisher.ts';
+import { Session, type SessionLimits, type SessionOutput } from './session.ts';
+import { freshState, type TrainerState } from './state.ts';
+import { untilAborted } from './until.ts';
+
+export interface TrainingConfig {
+  learner: LearnerSettings;
+  batchSamples: number;
+  batchGroups: number | null;
+  limits: SessionLimits;
+  /** Updates between versions; 0 publishes at the end (and after each pass of sft) only. */
+  publishEvery: number;
+  /** sft: least reward that is imitated; null takes every scored trajectory. */
+  minReward: number | null;
+  baseSha256: string;
+}
+
+export interface TrainingSurroundings {
+  model: TrainableModel;
+  /** The frozen policy; needed where β > 0. */
+  reference: TrainableModel | null;
+  frames: Pick<FrameCache, 'get'>;
+  publisher: Publisher;
+  output: SessionOutput;
+  /** A record of a type that training does not understand. */
+  passOn: (record: AnyRecord) => Promise<void>;
+  /** A record that is not as it should be: throws, or counts it. */
+  onBadRecord: (error: unknown) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * A whole run: goes on from the newest version of the folder (or publishes the start as version 0), learns until the
+ * input ends or a limit is reached, publishes, and says what it did.
+ */
+export async function runTraining(
+  input: AsyncIterable<ReadRecord>,
+  config: TrainingConfig,
+  around: TrainingSurroundings,
+): Promise<Summary> {
+  const { objective } = config.learner;
+  if (objective === 'sft') return runImitation(input, config, around);
+  const session = await openSession(config, config.learner, around);
+  const { batchSamples, batchGroups } = config;
+  const options = { objective: objective as PolicyObjective, batchSamples, batchGroups, ...around };
+  const { stopped, ...counts } = await trainOnSamples(session, input, options);
+  return session.summary(stopped, counts);
+}
+
+async function runImitation(
+  input: AsyncIterable<ReadRecord>,
+  config: TrainingConfig,
+  around: TrainingSurroundings,
+): Promise<Summary> {
+  const { signal, model, passOn, onBadRecord } = around;
+  const { minReward, batchSamples, learner } = config;
+  const read = untilAborted(input, signal);
+  const shown = await collectDemonstrations(read, model, { minReward, passOn, onBadRecord });
+  const options = { epochs: learner.epochs, batchSamples, seed: learner.seed, signal };
+  const total = learner.schedule.total ?? imitationUpdates(shown.examples.length, options);
+  const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
+  const session = await openSession(config, settings, around);
+  around.output.progress(describeDemonstrations(shown));
+  const stopped = signal.aborted ? 'interrupted' : await imitate(session, shown.examples, options);
+  const { episodes, refused, unspelt, examples } = shown;
+  return session.summary(stopped, { episodes, refused, unspelt_steps: unspelt, demonstrated_steps: examples.length });
+}
+
+async function openSession(
+  config: TrainingConfig,
+  settings: LearnerSettings,
+  around: TrainingSurroundings,
+): Promise<Session> {
+  const { publisher, output, model } = around;
+  const learner = new Learner(model, settings, around);
+  const state = await begin(learner, publisher, config.baseSha256, output);
+  const { limits, publishEvery } = config;
+  return new Session(learner, state, { limits, publishEvery, output, publisher });
+}
+
+/** Resumes, or makes version 0 known, so that rollouts can start on it. */
+async function begin(
+  learner: Learner,
+  publisher: Publisher,
+  baseSha256: string,
+  output: SessionOutput,
+): Promise<TrainerState> {
+  const version = await publisher.newest();
+  if (version === null) {
+    const state = freshState(baseSha256);
+    await output.record(await publisher.publish(learner.parameters, state, { groups: [], metrics: {} }));
+    return state;
+  }
+  const state = await publisher.resume(version, learner.parameters);
+  learner.updates = state.updates;
+  output.progress(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
+  return state;
+}
+
+function describeDemonstrations({ episodes, refused, unspelt, examples }: Demonstrations): string {
+  const left = [refused > 0 ? `${refused} episodes not imitated` : '', unspelt > 0 ? `${unspelt} steps not spelt` : ''];
+  const notes = left.filter(Boolean).join(', ');
+  return `${examples.length} steps of ${episodes} episodes to imitate${notes ? ` (${notes})` : ''}`;
+}
