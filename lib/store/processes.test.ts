@@ -1,0 +1,54 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compile } from './compiled.testing.ts';
+import { openStore } from './open.ts';
+
+interface Report {
+  inserted: number;
+  decided: string[];
+  leased: string[];
+}
+
+const PROCESSES = 8;
+const GROUPS = 40;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await compile('lib/store/child.testing.ts');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts a process that works on the store and holds on to its leases until `end` is called. */
+function start(url: string) {
+  const child = execa('node', [join(folder, 'lib/store/child.testing.js'), url, String(GROUPS)], {
+    buffer: { stdout: false },
+  });
+  const report = new Promise<Report>((done, fail) => {
+    child.stdout.once('data', (text: Buffer) => done(JSON.parse(text.toString()) as Report));
+    child.catch(fail);
+  });
+  return { report, end: () => child.stdin.end(), child };
+}
+
+describe('eight processes at one store that is not there yet', () => {
+  it('store each trajectory once, decide each group once and lease each group to one of them', async () => {
+    const url = `sqlite:${join(folder, 'dart.db')}`;
+    const children = Array.from({ length: PROCESSES }, () => start(url));
+    const reports = await Promise.all(children.map((child) => child.report));
+    const names = Array.from({ length: GROUPS }, (_, g) => `g${g}`).sort();
+    expect(reports.reduce((sum, report) => sum + report.inserted, 0)).toBe(2 * GROUPS);
+    expect(reports.flatMap((report) => report.decided).sort()).toEqual(names);
+    expect(reports.flatMap((report) => report.leased).sort()).toEqual(names);
+
+    for (const child of children) child.end();
+    await Promise.all(children.map(({ child }) => child));
+    const store = await openStore(url);
+    // Nobody acknowledged anything and all of them are gone: everything comes again.
+    const again = await store.leaseGroups({ owner: 'me', ttlMs: 1000 });
+    expect(again.map((group) => group.group_id).sort()).toEqual(names);
+    expect(again.every((group) => group.members.length === 2)).toBe(true);
+    await store.close();
+  });
+});
