@@ -32,7 +32,7 @@ export function codeOf(error: unknown): string | undefined {
 export function fileError(error: unknown, doing: string, path: string): unknown {
   if (error instanceof DartError) return error;
   const code = codeOf(error);
-  if (code === undefined) return error;
+  if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
   const known = MEANING[code];
   const reason = known ? known.reason : (error as Error).message;
   return new DartError(`cannot ${doing}: ${reason}`, { where: path, hint: known?.hint, cause: error });

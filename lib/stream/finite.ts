@@ -1,5 +1,5 @@
 import { DartError } from '../errors.ts';
-import { formatPath } from './parse.ts';
+import { formatPath } from './path.ts';
 
 /** JSON has no NaN and no infinities: `JSON.stringify` makes them null, without a word. */
 export interface NotFinite {

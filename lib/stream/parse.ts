@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { DartError } from '../errors.ts';
+import { formatPath } from './path.ts';
 import { type AnyRecord, RECORD_SCHEMAS, type RecordType, SCHEMA_VERSION } from './records.ts';
 
 export type RecordOf<T extends RecordType> = z.infer<(typeof RECORD_SCHEMAS)[T]>;
@@ -50,14 +51,4 @@ function found(issue: z.core.$ZodIssue, value: unknown): string {
   if (here === undefined) return ', received nothing';
   const text = JSON.stringify(here) ?? typeof here;
   return `, received ${text.length > 40 ? `${text.slice(0, 40)}…` : text}`;
-}
-
-/** `steps[0].actions[1].x` */
-export function formatPath(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const key of path) {
-    if (typeof key === 'number') text += `[${key}]`;
-    else text += text === '' ? String(key) : `.${String(key)}`;
-  }
-  return text;
 }

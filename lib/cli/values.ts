@@ -1,0 +1,64 @@
+import type { OptionSpec, OptionValue } from './spec.ts';
+import { UsageError } from './usage.ts';
+
+const TRUE = new Set(['1', 'true', 'yes', 'on']);
+const FALSE = new Set(['0', 'false', 'no', 'off', '']);
+
+/**
+ * The value of an option from text (a flag, an environment variable) or from JSON (a config file).
+ * @param where `--max-steps`, `DART_MAX_STEPS`, `config.json: max-steps`.
+ * @throws UsageError "expected X but received V".
+ */
+export function coerce(option: OptionSpec, raw: unknown, where: string): OptionValue {
+  if (!option.multiple) return coerceOne(option, raw, where);
+  const list = Array.isArray(raw) ? raw : [raw];
+  return list.map((item) => String(coerceOne(option, item, where)));
+}
+
+function coerceOne(option: OptionSpec, raw: unknown, where: string): string | number | boolean {
+  if (option.type === 'boolean') return toBoolean(raw, where);
+  if (option.type === 'string') return toText(option, raw, where);
+  return toNumber(option, raw, where);
+}
+
+function toBoolean(raw: unknown, where: string): boolean {
+  if (typeof raw === 'boolean') return raw;
+  const text = String(raw).toLowerCase();
+  if (TRUE.has(text)) return true;
+  if (FALSE.has(text)) return false;
+  throw new UsageError(`expected true or false but received '${raw}'`, { where });
+}
+
+function toText(option: OptionSpec, raw: unknown, where: string): string {
+  if (typeof raw !== 'string' && typeof raw !== 'number') {
+    throw new UsageError(`expected text but received ${JSON.stringify(raw)}`, { where });
+  }
+  const text = String(raw);
+  if (text === '') throw new UsageError(`expected ${option.value ?? 'text'} but received nothing`, { where });
+  if (option.choices && !option.choices.includes(text)) {
+    throw new UsageError(`expected ${listOf(option.choices)} but received '${text}'`, { where });
+  }
+  return text;
+}
+
+function toNumber(option: OptionSpec, raw: unknown, where: string): number {
+  const text = String(raw).trim();
+  const value = typeof raw === 'number' || (typeof raw === 'string' && text !== '') ? Number(text) : Number.NaN;
+  const whole = option.type === 'integer';
+  const fits = Number.isFinite(value) && (!whole || Number.isSafeInteger(value));
+  if (fits && value >= (option.min ?? -Infinity) && value <= (option.max ?? Infinity)) return value;
+  const kind = whole ? 'an integer' : 'a number';
+  throw new UsageError(`expected ${kind}${rangeOf(option)} but received '${raw}'`, { where });
+}
+
+/** ` of at least 1`, ` between 0 and 1`, or nothing. */
+export function rangeOf(option: OptionSpec): string {
+  if (option.min !== undefined && option.max !== undefined) return ` between ${option.min} and ${option.max}`;
+  if (option.min !== undefined) return ` of at least ${option.min}`;
+  return option.max === undefined ? '' : ` of at most ${option.max}`;
+}
+
+function listOf(words: readonly string[]): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
