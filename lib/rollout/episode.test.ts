@@ -12,7 +12,7 @@ import { NoPolicyLeft } from './worker_pool.ts';
 
 const never = new AbortController().signal;
 const item = {
-  group: { group_id: 's/os/one/0', task: someTask(), size: 8, seed: 77, maxSteps: 3 },
+  group: { group_id: 's/os/one/0', task: someTask(), size: 8, members: [2], seed: 77, maxSteps: 3 },
   rolloutIndex: 2,
 };
 

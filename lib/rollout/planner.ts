@@ -10,6 +10,8 @@ export interface Group {
   task: Task;
   /** How many rollouts it has. */
   size: number;
+  /** Which of them (0 … size − 1) are to be done here; another process, or an earlier run, has the rest. */
+  members: readonly number[];
   /** Seed of its desktop. */
   seed: number;
   maxSteps: number;
@@ -20,8 +22,8 @@ export interface PlannerOptions {
   /** Rollouts of a group in full (n). */
   rollouts: number;
   seed: number;
-  /** Begins every group id; unique to the process that plans. */
-  session: string;
+  /** Begins every group id, so that the same run plans the same groups wherever and whenever it is resumed. */
+  runId: string;
   /** Go through the tasks again and again instead of once. */
   forever: boolean;
   evaluation?: boolean;
@@ -53,10 +55,14 @@ export class GroupPlanner {
     const { options, counter } = { options: this.#options, counter: this.#sweeps - 1 };
     const known = options.dynamicRollouts || options.dynamicLength ? await options.progress.of(task.task_id) : null;
     const { limits } = options;
+    const size = options.dynamicRollouts
+      ? rolloutNumber(known?.successRate ?? null, options.rollouts)
+      : options.rollouts;
     return {
-      group_id: `${options.session}/${task.task_id}/${counter}`,
+      group_id: `${options.runId}/${task.task_id}/${counter}`,
       task,
-      size: options.dynamicRollouts ? rolloutNumber(known?.successRate ?? null, options.rollouts) : options.rollouts,
+      size,
+      members: Array.from({ length: size }, (_, index) => index),
       seed: groupSeed(options.seed, task.task_id, counter, options.evaluation),
       maxSteps: options.dynamicLength ? stepLimit(known?.longestSuccess ?? null, limits) : limits.maxSteps,
     };

@@ -41,6 +41,7 @@ async function run({ groups, desktops = 2, create = (id) => new FakeGuest(id), p
     group_id: name,
     task: someTask(`os/${name}`),
     size,
+    members: [...Array(size).keys()],
     seed: 1,
     maxSteps: 3,
   }));

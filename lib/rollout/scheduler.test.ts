@@ -14,7 +14,14 @@ const task = (id: string): Task => ({
   instruction: 'do it',
   evaluator: { func: 'infeasible' },
 });
-const group = (name: string, size: number): Group => ({ group_id: name, task: task(name), size, seed: 1, maxSteps: 5 });
+const group = (name: string, size: number): Group => ({
+  group_id: name,
+  task: task(name),
+  size,
+  members: [...Array(size).keys()],
+  seed: 1,
+  maxSteps: 5,
+});
 function source(...groups: Group[]): GroupSource {
   return { next: async () => groups.shift() ?? null };
 }
@@ -35,6 +42,13 @@ describe('RolloutScheduler', () => {
     const groups = () => source(group('a', 2), group('b', 2), group('c', 2));
     expect(await take(new RolloutScheduler(groups(), 1), 7)).toBe('a0 a1 b0 b1 c0 c1 -');
     expect(await take(new RolloutScheduler(groups(), 9), 7)).toBe('a0 b0 c0 a1 b1 c1 -');
+  });
+
+  it('leaves out what others do, and groups that others do whole', async () => {
+    const partial = { ...group('b', 4), members: [1, 3] };
+    const nothing = { ...group('x', 4), members: [] };
+    const scheduler = new RolloutScheduler(source(group('a', 3), nothing, partial), 2);
+    expect(await take(scheduler, 6)).toBe('a0 b1 a1 b3 a2 -');
   });
 
   it('gives each item once when many desktops ask at the same time', async () => {
@@ -84,7 +98,7 @@ describe('GroupPlanner', () => {
     tasks,
     rollouts: 8,
     seed: 1,
-    session: 's',
+    runId: 's',
     forever: true,
     dynamicRollouts: true,
     dynamicLength: true,

@@ -52,15 +52,15 @@ export class RolloutScheduler implements Scheduler {
   async #take(): Promise<WorkItem | null> {
     while (!this.#exhausted && this.#open.length < this.#window) {
       const group = await this.#groups.next();
-      if (group) this.#open.push({ group, next: 0 });
-      else this.#exhausted = true;
+      if (!group) this.#exhausted = true;
+      else if (group.members.length > 0) this.#open.push({ group, next: 0 });
     }
     if (this.#open.length === 0) return null;
     const entry = this.#open[this.#turn]!;
-    const item = { group: entry.group, rolloutIndex: entry.next };
+    const item = { group: entry.group, rolloutIndex: entry.group.members[entry.next]! };
     entry.next += 1;
     // When a group leaves, the one behind it moves up to its place and is next.
-    if (entry.next === entry.group.size) this.#open.splice(this.#turn, 1);
+    if (entry.next === entry.group.members.length) this.#open.splice(this.#turn, 1);
     else this.#turn += 1;
     if (this.#turn >= this.#open.length) this.#turn = 0;
     return item;

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { Outlet } from './outlet.ts';
+import { Tally } from './tally.ts';
+
+describe('Outlet', () => {
+  it('delivers everything in order, what has gathered in one batch', async () => {
+    const batches: number[][] = [];
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const outlet = new Outlet<number>(async (batch) => {
+      batches.push(batch);
+      await gate;
+    });
+    for (let i = 0; i < 5; i++) {
+      await outlet.put(i);
+      if (i === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    open();
+    await outlet.flush();
+    expect(batches).toEqual([[0], [1, 2, 3, 4]]);
+    await outlet.put(5);
+    await outlet.flush();
+    expect(batches.at(-1)).toEqual([5]);
+  });
+
+  it('holds producers up when 64 records wait', async () => {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const outlet = new Outlet<number>(() => gate);
+    let accepted = 0;
+    const producing = (async () => {
+      for (let i = 0; i < 100; i++) {
+        await outlet.put(i);
+        accepted += 1;
+      }
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    // At most one batch is on its way and 64 wait.
+    expect(accepted).toBeGreaterThanOrEqual(63);
+    expect(accepted).toBeLessThan(100);
+    open();
+    await producing;
+    await outlet.flush();
+    expect(accepted).toBe(100);
+  });
+
+  it('tells every producer of a failed delivery', async () => {
+    const outlet = new Outlet<number>(async () => {
+      throw new Error('the disk is full');
+    });
+    await outlet.put(1);
+    await expect(outlet.flush()).rejects.toThrow('the disk is full');
+    await expect(outlet.put(2)).rejects.toThrow('the disk is full');
+  });
+});
+
+describe('Tally', () => {
+  it('counts outcomes; errors have no part in the success rate', () => {
+    const tally = new Tally();
+    const step = { parse_error: 'no action' } as never;
+    tally.add({ outcome: 'failure', reward: 0, steps: [step, step] });
+    for (let i = 0; i < 99; i++) tally.add({ outcome: 'success', reward: 1, steps: [{} as never] });
+    tally.add({ outcome: 'env_error', reward: null, steps: [] });
+    expect([tally.trajectories, tally.scored, tally.errors, tally.steps, tally.parseErrors]).toEqual([
+      101, 100, 1, 101, 2,
+    ]);
+    expect([tally.meanReward, tally.recentReward]).toEqual([0.99, 0.99]);
+    tally.add({ outcome: 'success', reward: 1, steps: [] });
+    // The failure, the oldest of now 101 scored ones, has left the last hundred.
+    expect(tally.recentReward).toBe(1);
+    expect(tally.outcomes).toMatchObject({ success: 100, failure: 1, env_error: 1, truncated: 0 });
+  });
+});

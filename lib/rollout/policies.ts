@@ -1,0 +1,34 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openPolicy } from '../policy/open.ts';
+import type { Policy } from '../policy/policy.ts';
+import { splitPolicySpec } from '../policy/spec.ts';
+import { taskExperts } from './experts.ts';
+import { PublishedDirectory, type VersionSource } from './versions.ts';
+
+export interface OpenedPolicies {
+  policies: Policy[];
+  /** Where newer versions of them are announced, when the specification names a published directory. */
+  versions: VersionSource | null;
+}
+
+/**
+ * Opens a policy as `workers` workers. `onnx:DIR` is a published directory: `DIR/policy.onnx`, and newer versions as
+ * `DIR/latest.json` announces them. Policies that remember episodes (script, replay) are always one worker.
+ */
+export async function openPolicies(spec: string, workers: number, threads?: number): Promise<OpenedPolicies> {
+  const { kind, rest } = splitPolicySpec(spec);
+  const published = kind === 'onnx' && (await isFolder(rest));
+  const one = published ? `onnx:${join(rest, 'policy.onnx')}` : spec;
+  const count = kind === 'onnx' ? workers : 1;
+  const policies: Policy[] = [];
+  for (let i = 0; i < count; i++) policies.push(await openPolicy(one, { expert: taskExperts, threads }));
+  return { policies, versions: published ? new PublishedDirectory(rest) : null };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

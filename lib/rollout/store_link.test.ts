@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { someTask } from '../policy/request.testing.ts';
+import { openStore, type Store } from '../store/index.ts';
+import type { Trajectory } from '../stream/records.ts';
+import { GroupPlanner } from './planner.ts';
+import type { WorkItem } from './scheduler.ts';
+import { StoreLink } from './store_link.ts';
+import { TaskProgress } from './task_progress.ts';
+import { trajectoryRecord } from './trajectory_record.ts';
+
+const at = new Date('2026-01-01T00:00:00Z');
+const opened: Store[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+async function memory(): Promise<Store> {
+  const store = await openStore('sqlite::memory:');
+  opened.push(store);
+  return store;
+}
+
+function link(store: Store): StoreLink {
+  return new StoreLink(store, {
+    runId: 'run',
+    window: 16,
+    onError: (message) => {
+      throw new Error(message);
+    },
+  });
+}
+
+const tasks = [someTask('os/a')];
+function planner(progress: TaskProgress, forever = false): GroupPlanner {
+  return new GroupPlanner({
+    tasks,
+    rollouts: 4,
+    seed: 1,
+    runId: 'run',
+    forever,
+    dynamicRollouts: true,
+    dynamicLength: true,
+    limits: { minSteps: 1, maxSteps: 30, slack: 2 },
+    progress,
+  });
+}
+
+function scored(item: WorkItem, reward: number): Trajectory {
+  const outcome = reward > 0 ? 'success' : 'failure';
+  return trajectoryRecord({
+    item,
+    end: { steps: [], outcome, reward },
+    runId: 'run',
+    envId: 'e',
+    policy: { name: 'fake', coordinates: 'absolute' },
+    sampling: { temperature: 1 },
+    started: at,
+    finished: at,
+  });
+}
+
+describe('StoreLink', () => {
+  it('shares the rollouts of a group between processes, each done once', async () => {
+    const store = await memory();
+    const [one, two] = [link(store), link(store)];
+    await one.begin(tasks, {});
+    const group = await one.sharing(planner(new TaskProgress(['os/a'], 16))).next();
+    expect(group).toMatchObject({ group_id: 'run/os/a/0', size: 4, members: [0, 1, 2, 3] });
+    const same = () => two.sharing(planner(new TaskProgress(['os/a'], 16))).next();
+    expect((await same())?.members).toEqual([]);
+    await one.keep([scored({ group: group!, rolloutIndex: 0 }, 1), scored({ group: group!, rolloutIndex: 2 }, 0)]);
+    // The first process goes away: what it did is done, the rest is free.
+    await one.close();
+    expect((await same())?.members).toEqual([1, 3]);
+    await two.close();
+  });
+
+  it('tells how tasks fare and which version is the newest', async () => {
+    const store = await memory();
+    const shared = link(store);
+    await shared.begin(tasks, {});
+    const group = (await shared.sharing(planner(new TaskProgress(['os/a'], 16))).next())!;
+    await shared.keep([1, 1, 1, 0].map((reward, rolloutIndex) => scored({ group, rolloutIndex }, reward)));
+    expect((await shared.read(['os/a'])).get('os/a')).toMatchObject({ successRate: 0.75 });
+    // 9/.75 − 7 = 5, but no more than the 4 asked for.
+    const next = planner(new TaskProgress(['os/a'], 16, shared), true);
+    expect(await next.next()).toMatchObject({ size: 4 });
+    expect(await shared.latest()).toBeNull();
+    await store.publishVersion({ run_id: 'run', version: 3, path: 'versions/3', groups: [] });
+    expect(await shared.latest()).toMatchObject({ version: 3, path: 'versions/3' });
+    await shared.close();
+  });
+
+  it('notes workers and their changes of version', async () => {
+    const store = await memory();
+    const shared = link(store);
+    shared.noteWorker('onnx-0', 'onnx', 'serving', 1);
+    shared.noteSync({ worker_id: 'onnx-0', from_version: 1, to_version: 2, drain_ms: 5, load_ms: 7 });
+    shared.noteWorker('onnx-0', 'onnx', 'serving', 2);
+    await shared.close();
+    expect(await store.db.selectFrom('worker').select(['policy', 'state', 'version']).execute()).toEqual([
+      { policy: 'onnx', state: 'serving', version: 2 },
+    ]);
+    expect(
+      await store.db.selectFrom('worker_sync').select(['from_version', 'to_version', 'drain_ms']).execute(),
+    ).toEqual([{ from_version: 1, to_version: 2, drain_ms: 5 }]);
+  });
+});

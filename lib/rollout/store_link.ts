@@ -1,0 +1,114 @@
+import { messageOf } from '../errors.ts';
+import type { Store } from '../store/index.ts';
+import { newOwner } from '../store/index.ts';
+import type { Task, Trajectory } from '../stream/records.ts';
+import type { Group } from './planner.ts';
+import type { GroupSource } from './scheduler.ts';
+import type { Progress, ProgressSource } from './task_progress.ts';
+import type { AvailableVersion, VersionSource } from './versions.ts';
+import type { WorkerState } from './worker.ts';
+import type { WorkerSync } from './worker_pool.ts';
+
+/** A process that died holds its rollouts for this long; one that lives renews four times as often. */
+const LEASE_MS = 60_000;
+
+export interface StoreLinkOptions {
+  runId: string;
+  /** Scored rollouts that success rates are taken over. */
+  window: number;
+  onError: (message: string) => void;
+}
+
+/**
+ * What a rollout process shares with others through the store: who does which rollout, what was done, how tasks fare,
+ * which version is the newest, and what its workers do.
+ */
+export class StoreLink implements ProgressSource, VersionSource {
+  readonly #store: Store;
+  readonly #options: StoreLinkOptions;
+  readonly #owner = newOwner();
+  readonly #renewing: NodeJS.Timeout;
+  #notes: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, options: StoreLinkOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#renewing = setInterval(() => this.#note(() => store.renewLease(this.#owner, LEASE_MS)), LEASE_MS / 4);
+    this.#renewing.unref();
+  }
+
+  async begin(tasks: readonly Task[], config: unknown): Promise<void> {
+    await this.#store.registerRun({ run_id: this.#options.runId, command: 'dart-rollout', config });
+    await this.#store.upsertTasks(tasks);
+  }
+
+  /** The groups of `planner`, each with those members that this process may do. */
+  sharing(planner: GroupSource): GroupSource {
+    return {
+      next: async () => {
+        const group = await planner.next();
+        return group && { ...group, members: await this.#lease(group) };
+      },
+    };
+  }
+
+  /** Stores trajectories and gives their leases back. */
+  async keep(trajectories: readonly Trajectory[]): Promise<void> {
+    await this.#store.insertTrajectories(trajectories);
+    await this.#store.releaseLease(
+      this.#owner,
+      trajectories.map(({ group_id, rollout_index }) => ({ group_id, rollout_index })),
+    );
+  }
+
+  async read(taskIds: readonly string[]): Promise<Map<string, Progress>> {
+    const { window, runId } = this.#options;
+    const statistics = await this.#store.taskStatistics(taskIds, window, { run_id: runId });
+    return new Map(
+      [...statistics].map(([id, task]) => [
+        id,
+        { successRate: task.success_rate, longestSuccess: task.longest_success },
+      ]),
+    );
+  }
+
+  latest(): Promise<AvailableVersion | null> {
+    return this.#store.latestVersion(this.#options.runId);
+  }
+
+  noteWorker(id: string, policy: string, state: WorkerState | 'stopped', version: number): void {
+    const worker = { worker_id: this.#workerId(id), run_id: this.#options.runId, policy, state, version };
+    this.#note(() => this.#store.upsertWorker(worker));
+  }
+
+  noteSync({ worker_id, from_version, to_version, drain_ms, load_ms, error }: WorkerSync): void {
+    this.#note(async () => {
+      const id = await this.#store.startSync({ worker_id: this.#workerId(worker_id), from_version, to_version });
+      await this.#store.finishSync(id, { drain_ms, load_ms, ...(error === undefined ? {} : { error }) });
+    });
+  }
+
+  /** Gives back whatever this process still held. The store itself stays open. */
+  async close(): Promise<void> {
+    clearInterval(this.#renewing);
+    await this.#notes;
+    await this.#store.releaseLease(this.#owner);
+  }
+
+  async #lease(group: Group): Promise<number[]> {
+    const { runId: run_id } = this.#options;
+    await this.#store.planGroups([{ group_id: group.group_id, run_id, task_id: group.task.task_id, size: group.size }]);
+    const items = group.members.map((rollout_index) => ({ group_id: group.group_id, rollout_index }));
+    const leased = await this.#store.leaseWork(items, this.#owner, LEASE_MS);
+    return leased.map((item) => item.rollout_index);
+  }
+
+  #workerId(id: string): string {
+    return `${this.#owner}/${id}`;
+  }
+
+  /** Notes are kept in order and hold nobody up; one that fails is told of, and costs nothing else. */
+  #note(work: () => Promise<unknown>): void {
+    this.#notes = this.#notes.then(work).catch((error: unknown) => this.#options.onError(messageOf(error)));
+  }
+}
