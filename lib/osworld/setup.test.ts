@@ -129,6 +129,8 @@ describe('download', () => {
 
   it('says that there is no assets folder', async () => {
     const task = taskWith(step('download', { files: [{ url: 'https://x.test/a', path: '/a' }] }));
-    expect(await failure(setupTask(task, new FakeGuest()))).toMatch(/^t1: no assets folder to take https:\/\/x\.test\/a/);
+    expect(await failure(setupTask(task, new FakeGuest()))).toMatch(
+      /^t1: no assets folder to take https:\/\/x\.test\/a/,
+    );
   });
 });
