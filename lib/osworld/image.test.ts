@@ -42,6 +42,16 @@ describe('readPng', () => {
     expect([...readPng(bytes).rgba]).toEqual([1, 2, 3, 255, 9, 8, 7, 255]);
   });
 
+  it('reads palettes of fewer bits, each row from a whole byte', () => {
+    const bytes = rawPng(3, 2, 2, 3, [0, 0b00_01_10_00, 0, 0b10_01_00_00], [1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    const reds = [...readPng(bytes).rgba].filter((_, index) => index % 4 === 0);
+    expect(reds).toEqual([1, 2, 3, 3, 2, 1]);
+  });
+
+  it('reads grey of one bit', () => {
+    expect([...readPng(rawPng(2, 1, 1, 0, [0, 0b01_000000])).rgba]).toEqual([0, 0, 0, 255, 255, 255, 255, 255]);
+  });
+
   it('reads grey with alpha', () => {
     expect([...readPng(rawPng(1, 2, 8, 4, [0, 50, 0, 0, 60, 128])).rgba]).toEqual([50, 50, 50, 0, 60, 60, 60, 128]);
   });

@@ -1,4 +1,4 @@
-import { decode } from 'fast-png';
+import { type DecodedPng, decode } from 'fast-png';
 
 /** An 8-bit RGBA picture, row-major. */
 export interface Picture {
@@ -10,27 +10,26 @@ export interface Picture {
 
 /** Decodes a PNG of any colour type. Throws what is wrong with the file. */
 export function readPng(bytes: Uint8Array): Picture {
-  const { width, height, data, channels, depth, palette } = decode(bytes);
+  const image = decode(bytes);
+  const { width, height, channels, palette } = image;
   const rgba = new Uint8Array(width * height * 4);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
-    const value = (channel: number) => toByte(data[pixel * channels + channel]!, depth);
-    const [r, g, b, a] = palette
-      ? palette[paletteIndex(data, pixel, width, depth)]!
-      : channels < 3
-        ? [value(0), value(0), value(0), channels === 2 ? value(1) : 255]
-        : [value(0), value(1), value(2), channels === 4 ? value(3) : 255];
+    const values = palette ? palette[sample(image, pixel, 0)]! : levels(image, pixel, channels);
+    const [r, g, b, a] = values.length < 3 ? [values[0], values[0], values[0], values[1]] : values;
     rgba.set([r!, g!, b!, a ?? 255], pixel * 4);
   }
   return { width, height, rgba };
 }
 
-function toByte(value: number, depth: number): number {
-  return depth === 16 ? value >> 8 : depth < 8 ? Math.round((value * 255) / (2 ** depth - 1)) : value;
+/** The channels of a pixel as bytes. */
+function levels(image: DecodedPng, pixel: number, channels: number): number[] {
+  const top = 2 ** image.depth - 1;
+  return Array.from({ length: channels }, (_, channel) => Math.round((sample(image, pixel, channel) * 255) / top));
 }
 
-/** Palette indices of less than 8 bits are packed, each row from a whole byte. */
-function paletteIndex(data: ArrayLike<number>, pixel: number, width: number, depth: number): number {
-  if (depth >= 8) return data[pixel]!;
+/** One sample; those of fewer than 8 bits are packed, each row from a whole byte. */
+function sample({ data, width, channels, depth }: DecodedPng, pixel: number, channel: number): number {
+  if (depth >= 8) return data[pixel * channels + channel]!;
   const [x, y] = [pixel % width, Math.floor(pixel / width)];
   const perByte = 8 / depth;
   const byte = data[y * Math.ceil(width / perByte) + Math.floor(x / perByte)]!;
