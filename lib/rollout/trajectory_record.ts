@@ -38,7 +38,6 @@ export function trajectoryRecord({
     domain: group.task.domain,
     instruction: group.task.instruction,
     env_id: envId,
-    /** The desktop's seed: with the task it gives the first screen. */
     env_seed: group.seed,
     policy: { ...policy, versions },
     sampling,

@@ -97,6 +97,8 @@ export const trajectorySchema = z.looseObject({
   domain: z.string(),
   instruction: z.string(),
   env_id: z.string(),
+  /** Seed of the desktop: with the task it gives the first screen. */
+  env_seed: count.optional(),
   policy: z.looseObject({ name: z.string(), versions: z.array(count) }),
   sampling: samplingSchema,
   limits: z.looseObject({ max_steps: count }),

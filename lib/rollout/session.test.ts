@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { EmbeddedDriver } from '../environment/embedded.ts';
+import { FakeGuest } from '../environment/fake.testing.ts';
+import { EnvironmentPool } from '../environment/pool.ts';
+import { someTask } from '../policy/request.testing.ts';
+import { openStore } from '../store/index.ts';
+import { BlobStore } from '../stream/blobs.ts';
+import { parseRecord } from '../stream/parse.ts';
+import type { Trajectory } from '../stream/records.ts';
+import { runSession, type SessionOptions } from './session.ts';
+import { stoppingOf } from './stopping.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dart-session-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const tasks = [someTask('os/a'), someTask('os/b'), someTask('os/c')];
+
+async function session(more: Partial<SessionOptions> = {}, desktops = 1) {
+  const environments = new EnvironmentPool([new EmbeddedDriver(desktops, (id) => new FakeGuest(id))]);
+  const written: Trajectory[] = [];
+  const messages: string[] = [];
+  const controller = new AbortController();
+  const blobs = new BlobStore(join(folder, 'blobs'));
+  const options: SessionOptions = {
+    runId: 'run',
+    tasks,
+    environments,
+    policy: 'fixed:fail',
+    workers: 2,
+    rollouts: 2,
+    follow: false,
+    mode: 'async',
+    batchGroups: 2,
+    versionWaitMs: 10,
+    sync: 'one',
+    syncIntervalMs: 1,
+    seed: 1,
+    evaluation: false,
+    dynamicRollouts: false,
+    dynamicLength: false,
+    limits: { minSteps: 5, maxSteps: 4, slack: 2 },
+    successWindow: 16,
+    sampling: { temperature: 1 },
+    onParseError: 'observe',
+    failAtLimit: false,
+    blobs,
+    store: null,
+    write: async (trajectory) => {
+      written.push(trajectory);
+      if (written.length === 20) controller.abort();
+    },
+    notes: { warn: (text) => messages.push(text), info: () => {}, progress: () => {} },
+    stopping: stoppingOf(controller.signal, 1000, () => false),
+    ...more,
+  };
+  const end = await runSession(options).finally(() => environments.close());
+  return { end, written, messages, blobs };
+}
+
+describe('runSession', () => {
+  it('gives each task its rollouts once, as records that the schema takes, with their screenshots', async () => {
+    const { end, written, blobs } = await session();
+    expect(written).toHaveLength(6);
+    expect(new Set(written.map((record) => record.trajectory_id)).size).toBe(6);
+    for (const record of written) {
+      expect(parseRecord('trajectory', record, 'test')).toEqual(record);
+      expect(blobs.has(record.steps[0]!.observation.screenshot.sha256)).toBe(true);
+    }
+    // The tasks are infeasible: saying fail is right.
+    expect(end.tally.outcomes.success).toBe(6);
+    expect(end.tally.meanReward).toBe(1);
+    expect((await session({ policy: 'fixed:finished' })).end.tally.meanReward).toBe(0);
+  });
+
+  it('is the same again with one desktop and the same seed, but for times', async () => {
+    const stable = async (seed: number) =>
+      (await session({ policy: 'random', seed })).written.map(({ started_at, finished_at, steps, ...rest }) => ({
+        ...rest,
+        replies: steps.map((step) => step.response.text),
+      }));
+    const first = await stable(1);
+    expect(await stable(1)).toEqual(first);
+    expect(await stable(2)).not.toEqual(first);
+    // Rollouts of a group begin alike and go different ways.
+    const group = first.filter((record) => record.group_id === first[0]!.group_id);
+    expect(group.map((record) => record.env_seed)).toEqual([group[0]!.env_seed, group[0]!.env_seed]);
+    expect(group[0]!.replies).not.toEqual(group[1]!.replies);
+  });
+
+  it('with follow goes on until told to stop, fair over the tasks', async () => {
+    const { written } = await session({ follow: true });
+    expect(written.length).toBeGreaterThanOrEqual(20);
+    const counts = tasks.map((task) => written.filter((record) => record.task_id === task.task_id).length);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(4);
+  });
+
+  it('resumes: what the store has is not done again', async () => {
+    const store = await openStore('sqlite::memory:');
+    const stop = new AbortController();
+    const first: Trajectory[] = [];
+    // So many that they cannot all have ended before the first two are written.
+    await session({
+      store,
+      rollouts: 100,
+      write: async (record) => {
+        first.push(record);
+        if (first.length === 2) stop.abort();
+      },
+      stopping: stoppingOf(stop.signal, 1000, () => false),
+    });
+    expect(first.length).toBeLessThan(300);
+    const written: Trajectory[] = [];
+    await session({ store, rollouts: 100, write: async (record) => void written.push(record) });
+    const ids = [...first, ...written].map((record) => record.trajectory_id);
+    expect(ids).toHaveLength(300);
+    expect(new Set(ids).size).toBe(300);
+    expect((await session({ store, rollouts: 100 })).written).toEqual([]);
+    await store.close();
+  });
+
+  it('plans fewer rollouts of tasks that succeed, through the store as without', async () => {
+    const sizes = async (store: SessionOptions['store']) => {
+      const { written } = await session({ store, follow: true, rollouts: 8, dynamicRollouts: true, window: 1 });
+      return written.map((record) => record.group_size);
+    };
+    expect((await sizes(null)).slice(0, 18)).toEqual([...Array(8).fill(8), ...Array(8).fill(8), 8, 8]);
+    const store = await openStore('sqlite::memory:');
+    await session({ store, rollouts: 8 });
+    expect(
+      (await session({ store, follow: true, rollouts: 8, dynamicRollouts: true, runId: 'run' })).written[0]!.group_size,
+    ).toBe(2);
+    await store.close();
+  });
+
+  it('in batch mode says when no newer version came, and goes on', async () => {
+    const { written, messages } = await session({ mode: 'batch', follow: true }, 2);
+    expect(written.length).toBeGreaterThanOrEqual(20);
+    expect(messages).toEqual([]);
+    // Each batch of two groups of two is over before the next begins.
+    const order = written.map((record) => record.group_id);
+    for (let start = 0; start + 4 <= 20; start += 4) expect(new Set(order.slice(start, start + 4)).size).toBe(2);
+  });
+
+  it('abandons what is under way when the grace is over', async () => {
+    const stop = new AbortController();
+    const stopping = stoppingOf(stop.signal, 5, () => false);
+    const environments = new EnvironmentPool([
+      new EmbeddedDriver(
+        2,
+        (id) => new FakeGuest(id, { reset: () => new Promise((resolve) => setTimeout(resolve, 50)) }),
+      ),
+    ]);
+    setTimeout(() => stop.abort(), 5);
+    const { written } = await session({ environments, stopping });
+    expect(written).toEqual([]);
+    await environments.close();
+  });
+});

@@ -1,0 +1,249 @@
+import type { EnvironmentPool } from '../environment/pool.ts';
+import { delay } from '../environment/waiting.ts';
+import { messageOf } from '../errors.ts';
+import type { Store } from '../store/index.ts';
+import type { BlobStore } from '../stream/blobs.ts';
+import type { Sampling, Task, Trajectory } from '../stream/records.ts';
+import { BatchScheduler } from './batch.ts';
+import type { LengthLimits } from './dynamic.ts';
+import { Outlet } from './outlet.ts';
+import { GroupPlanner } from './planner.ts';
+import { openPolicies } from './policies.ts';
+import { runRollouts } from './rollouts.ts';
+import { defaultWindow, type GroupSource, RolloutScheduler, type Scheduler } from './scheduler.ts';
+import type { Stopping } from './stopping.ts';
+import { StoreLink } from './store_link.ts';
+import { Tally } from './tally.ts';
+import { TaskProgress } from './task_progress.ts';
+import { followVersions, type VersionSource } from './versions.ts';
+import { WorkerPool, type WorkerSync } from './worker_pool.ts';
+
+export interface SessionOptions {
+  runId: string;
+  tasks: readonly Task[];
+  environments: EnvironmentPool;
+  /** A policy specification, and as how many workers to open it. */
+  policy: string;
+  workers: number;
+  threads?: number;
+  /** Rollouts of a group in full (n). */
+  rollouts: number;
+  /** Sample until told to stop, instead of each task once. */
+  follow: boolean;
+  mode: 'async' | 'batch';
+  /** Groups of one batch. */
+  batchGroups: number;
+  /** How long a batch waits for the version learned from the last one, before it goes on with the old. */
+  versionWaitMs: number;
+  /** Workers change versions one at a time, all together, or never. */
+  sync: 'one' | 'global' | 'off';
+  syncIntervalMs: number;
+  /** Open groups; by default enough for two rounds of all desktops. */
+  window?: number;
+  seed: number;
+  evaluation: boolean;
+  dynamicRollouts: boolean;
+  dynamicLength: boolean;
+  limits: LengthLimits;
+  successWindow: number;
+  sampling: Sampling;
+  onParseError: 'observe' | 'fail';
+  failAtLimit: boolean;
+  assetsDir?: string | null;
+  /** Null: screenshots are named by their hash but kept nowhere. */
+  blobs: Pick<BlobStore, 'putSync'>;
+  store: Store | null;
+  /** Kept with the run in the store. */
+  config?: unknown;
+  /** Takes each trajectory, in order, after the store has it. */
+  write: (trajectory: Trajectory) => Promise<void>;
+  notes: SessionNotes;
+  stopping: Stopping;
+}
+
+/** What a session tells while it runs. */
+export interface SessionNotes {
+  warn(message: string): void;
+  info(message: string): void;
+  progress(tally: Tally, version: number): void;
+}
+
+export interface SessionEnd {
+  tally: Tally;
+  policy: string;
+  version: number;
+  syncs: number;
+}
+
+/**
+ * A whole run of rollouts: opens the policy, plans, runs, stores and writes, and follows new versions meanwhile.
+ * The caller opens and closes desktops and store.
+ * @throws when no desktop or policy worker is left, when a policy cannot be opened, when the store or `write` fails.
+ */
+export async function runSession(options: SessionOptions): Promise<SessionEnd> {
+  const { notes, store } = options;
+  const link =
+    store && new StoreLink(store, { runId: options.runId, window: options.successWindow, onError: notes.warn });
+  let workers: WorkerPool | null = null;
+  try {
+    const opened = await openPolicies(options.policy, options.workers, options.threads);
+    const running = new Session(options, link, opened.policies, opened.versions);
+    workers = running.workers;
+    return await running.run();
+  } finally {
+    await workers?.close();
+    await link?.close();
+  }
+}
+
+class Session {
+  readonly workers: WorkerPool;
+  readonly #options: SessionOptions;
+  readonly #link: StoreLink | null;
+  readonly #versions: VersionSource | null;
+  readonly #progress: TaskProgress;
+  readonly #tally = new Tally();
+  readonly #outlet: Outlet<Trajectory>;
+  #syncs = 0;
+
+  constructor(
+    options: SessionOptions,
+    link: StoreLink | null,
+    policies: ConstructorParameters<typeof WorkerPool>[0],
+    versions: VersionSource | null,
+  ) {
+    this.#options = options;
+    this.#link = link;
+    this.workers = new WorkerPool(policies, {
+      onFailure: (worker, error, out) => {
+        if (out) options.notes.warn(`policy worker ${worker} failed too often and is out: ${messageOf(error)}`);
+      },
+      onSync: (sync) => this.#synced(sync),
+      onState: (worker, state, version) => link?.noteWorker(worker, this.workers.name, state, version),
+    });
+    const watched = versions ?? link;
+    this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
+    const ids = options.tasks.map((task) => task.task_id);
+    this.#progress = new TaskProgress(ids, options.successWindow, link);
+    this.#outlet = new Outlet((batch) => this.#deliver(batch));
+  }
+
+  async run(): Promise<SessionEnd> {
+    const { options, workers } = { options: this.#options, workers: this.workers };
+    await this.#link?.begin(options.tasks, options.config ?? null);
+    for (const { id, state, version } of workers.workers) this.#link?.noteWorker(id, workers.name, state, version);
+    await this.#toLatest();
+    const over = new AbortController();
+    const following = this.#follow(AbortSignal.any([over.signal, options.stopping.stop]));
+    try {
+      await runRollouts({
+        runId: options.runId,
+        scheduler: this.#scheduler(),
+        environments: options.environments,
+        workers,
+        episode: this.#episode(),
+        emit: (trajectory) => this.#outlet.put(trajectory),
+        onRetry: ({ group }, error) =>
+          options.notes.warn(`${group.task.task_id}: tried again on another desktop: ${messageOf(error)}`),
+        ...options.stopping,
+      });
+      await this.#outlet.flush();
+    } finally {
+      over.abort();
+      await following;
+      for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);
+    }
+    return { tally: this.#tally, policy: workers.name, version: workers.version, syncs: this.#syncs };
+  }
+
+  #episode() {
+    const { sampling, seed, onParseError, failAtLimit, assetsDir, blobs } = this.#options;
+    return { sampling, seed, onParseError, failAtLimit, assetsDir, keep: (png: Uint8Array) => blobs.putSync(png) };
+  }
+
+  #scheduler(): Scheduler {
+    const { options } = { options: this.#options };
+    const planner = new GroupPlanner({
+      tasks: options.tasks,
+      rollouts: options.rollouts,
+      seed: options.seed,
+      runId: options.runId,
+      forever: options.follow,
+      evaluation: options.evaluation,
+      dynamicRollouts: options.dynamicRollouts,
+      dynamicLength: options.dynamicLength,
+      limits: options.limits,
+      progress: this.#progress,
+    });
+    const groups: GroupSource = this.#link ? this.#link.sharing(planner) : planner;
+    if (options.mode === 'batch') {
+      return new BatchScheduler(groups, { groups: options.batchGroups, between: () => this.#betweenBatches() });
+    }
+    return new RolloutScheduler(groups, options.window ?? defaultWindow(options.environments.size, options.rollouts));
+  }
+
+  async #deliver(batch: Trajectory[]): Promise<void> {
+    await this.#link?.keep(batch);
+    for (const trajectory of batch) {
+      await this.#options.write(trajectory);
+      this.#progress.observe(trajectory);
+      this.#tally.add(trajectory);
+    }
+    this.#options.notes.progress(this.#tally, this.workers.version);
+  }
+
+  /** In asynchronous mode, and only with `follow`: newer versions as they come. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { follow, mode, syncIntervalMs, notes } = this.#options;
+    if (!this.#versions || !follow || mode === 'batch') return;
+    await followVersions(this.#versions, {
+      intervalMs: syncIntervalMs,
+      current: () => this.workers.oldestVersion,
+      sync: (version, path) => this.#sync(version, path),
+      onError: (message) => notes.warn(`no news of versions: ${message}`),
+      signal,
+    });
+  }
+
+  async #toLatest(): Promise<boolean> {
+    const latest = await this.#versions?.latest();
+    if (!latest || latest.version <= this.workers.oldestVersion) return false;
+    await this.#sync(latest.version, latest.path);
+    return true;
+  }
+
+  #sync(version: number, path: string): Promise<void> {
+    if (this.#options.sync === 'global') return this.workers.syncTogether(version, path);
+    return this.workers.syncOneByOne(version, path);
+  }
+
+  /** The coupled baseline: nothing runs until the version learned from the last batch is there. */
+  async #betweenBatches(): Promise<void> {
+    const { versionWaitMs, syncIntervalMs, notes, stopping, follow } = this.#options;
+    await this.#outlet.flush();
+    if (!this.#versions || !follow) return;
+    const deadline = performance.now() + versionWaitMs;
+    notes.info(`batch done; waiting for a version above ${this.workers.version}`);
+    while (!stopping.stop.aborted && performance.now() < deadline) {
+      if (await this.#toLatest()) return;
+      await delay(Math.min(syncIntervalMs, 200), stopping.stop).catch(() => {});
+    }
+    if (!stopping.stop.aborted)
+      notes.warn(
+        `no newer version within ${versionWaitMs / 1000} s; the next batch goes on with ${this.workers.version}`,
+      );
+  }
+
+  #synced(sync: WorkerSync): void {
+    this.#link?.noteSync(sync);
+    const change = `${sync.worker_id}: version ${sync.from_version} → ${sync.to_version}`;
+    if (sync.error !== undefined) {
+      this.#options.notes.warn(`${change} failed, the old one serves on: ${sync.error}`);
+      return;
+    }
+    this.#syncs += 1;
+    this.#options.notes.info(
+      `${change} (drained ${Math.round(sync.drain_ms)} ms, loaded ${Math.round(sync.load_ms)} ms)`,
+    );
+  }
+}
