@@ -1,3 +1,4 @@
+import { fingerprint, hasLogprobs } from '../store/index.ts';
 import type { Trajectory } from '../stream/records.ts';
 import type { ExperiencePool } from './pool.ts';
 
@@ -15,11 +16,7 @@ export class MemoryPool implements ExperiencePool {
   async add(successes: readonly Trajectory[]): Promise<number> {
     let added = 0;
     for (const success of successes) {
-      const kept = this.#successes.get(success.task_id) ?? [];
-      if (kept.some((one) => one.trajectory_id === success.trajectory_id || isSameEpisode(one, success))) continue;
-      kept.push(success);
-      this.#successes.set(success.task_id, kept.slice(-this.#capacity));
-      added += 1;
+      if (this.#addOne(success)) added += 1;
     }
     return added;
   }
@@ -32,16 +29,15 @@ export class MemoryPool implements ExperiencePool {
     const kept = this.#successes.get(taskId) ?? [];
     return kept[seed % Math.max(1, kept.length)] ?? null;
   }
-}
 
-/** The same screens were seen and the same replies given. */
-function isSameEpisode(a: Trajectory, b: Trajectory): boolean {
-  if (a.steps.length !== b.steps.length) return false;
-  return a.steps.every((step, index) => {
-    const other = b.steps[index]!;
-    return (
-      step.observation.screenshot.sha256 === other.observation.screenshot.sha256 &&
-      step.response.text === other.response.text
-    );
-  });
+  /** The same episode is kept once, rather with log-probabilities than without. */
+  #addOne(success: Trajectory): boolean {
+    const kept = this.#successes.get(success.task_id) ?? [];
+    const print = fingerprint(success);
+    const same = kept.find((one) => fingerprint(one) === print);
+    if (same && (hasLogprobs(same) || !hasLogprobs(success))) return false;
+    const others = kept.filter((one) => one !== same);
+    this.#successes.set(success.task_id, [...others, success].slice(-this.#capacity));
+    return true;
+  }
 }

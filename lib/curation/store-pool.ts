@@ -21,8 +21,8 @@ export class StorePool implements ExperiencePool {
   }
 
   async any(taskId: string, seed: number): Promise<Trajectory | null> {
-    const ids = await this.#store.experienceIds(taskId);
-    const id = ids[seed % Math.max(1, ids.length)];
+    const oldestFirst = (await this.#store.experienceIds(taskId)).reverse();
+    const id = oldestFirst[seed % Math.max(1, oldestFirst.length)];
     return id === undefined ? null : this.#store.trajectory(id);
   }
 }

@@ -1,3 +1,4 @@
+export { fingerprint, hasLogprobs } from './codec.ts';
 export type { ExperienceCount } from './experience.ts';
 export type { GroupCount, GroupMember, Lease, LeaseAnswer, LeasedGroup, NewGroup } from './groups.ts';
 export type { WorkItem } from './leases.ts';

@@ -1,0 +1,137 @@
+import type { Store } from '../store/index.ts';
+import { parseRecord } from '../stream/parse.ts';
+import type { ReadRecord } from '../stream/reader.ts';
+import type { AnyRecord, Trajectory } from '../stream/records.ts';
+import type { Curator } from './curator.ts';
+import { closeExpired, complete, type RecoveryParts, reclaim, recover } from './recovery.ts';
+import type { CurrentVersions } from './versions.ts';
+import { Waiting } from './waiting.ts';
+
+export interface LoopParts {
+  curator: Curator;
+  versions: CurrentVersions;
+  store: Store | null;
+  /** With a store and `--follow`: what other processes left in the store is taken up. */
+  recovery: RecoveryParts | null;
+  write: (record: AnyRecord) => Promise<void>;
+  /** A record that is not as it should be: throws, or counts it. */
+  onBadRecord: (error: unknown) => void;
+  signal: AbortSignal;
+  /** Called about once a second. */
+  onTick?: () => void;
+}
+
+const TICK_MS = 1000;
+/** Ticks between two looks into the store for groups whose lease has run out. */
+const RECLAIM_TICKS = 30;
+
+/** Reads to the end (or until stopped), curates, keeps the time-outs. */
+export class CurationLoop {
+  readonly #parts: LoopParts;
+  readonly #waiting: Waiting;
+  readonly #runs = new Set<string>();
+  #ticks = 0;
+  #lastTick = performance.now();
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#waiting = new Waiting(parts.signal, TICK_MS);
+  }
+
+  async run(batches: AsyncIterable<readonly ReadRecord[]>): Promise<void> {
+    const iterator = batches[Symbol.asyncIterator]();
+    let next = iterator.next();
+    for (;;) {
+      const got = await this.#waiting.for(next);
+      if (got === 'stop') break;
+      if (got !== 'tick') {
+        if (got.done) return this.#end();
+        await this.#take(got.value);
+        next = iterator.next();
+      }
+      if (performance.now() - this.#lastTick >= TICK_MS) await this.#tick();
+    }
+    next.catch(() => {});
+    // Not awaited: a stream that waits for input ends its own waiting only when input comes.
+    void iterator.return?.()?.catch(() => {});
+  }
+
+  async #take(batch: readonly ReadRecord[]): Promise<void> {
+    let trajectories: Trajectory[] = [];
+    for (const read of batch) {
+      if (read.record.type === 'trajectory') {
+        const trajectory = this.#parse('trajectory', read);
+        if (trajectory) trajectories.push(trajectory);
+        continue;
+      }
+      await this.#curate(trajectories);
+      trajectories = [];
+      await this.#passOn(read);
+    }
+    await this.#curate(trajectories);
+  }
+
+  async #curate(trajectories: readonly Trajectory[]): Promise<void> {
+    if (trajectories.length === 0) return;
+    const { store, curator } = this.#parts;
+    await store?.insertTrajectories(trajectories);
+    for (const { run_id } of trajectories) await this.#meetRun(run_id);
+    await this.#write(curator.take(trajectories, this.#waiting.clock));
+  }
+
+  /** The first time that a run is heard of, what the store holds of it is taken up. */
+  async #meetRun(runId: string): Promise<void> {
+    if (this.#runs.has(runId)) return;
+    this.#runs.add(runId);
+    const { recovery } = this.#parts;
+    if (recovery) await this.#write(recover(recovery, runId, this.#waiting.clock));
+  }
+
+  /** Versions and tasks are taken note of; they and everything else pass through. */
+  async #passOn(read: ReadRecord): Promise<void> {
+    if (read.record.type === 'checkpoint') {
+      const checkpoint = this.#parse('checkpoint', read);
+      if (checkpoint) this.#parts.versions.checkpoint(checkpoint);
+    }
+    if (read.record.type === 'task' && this.#parts.store) {
+      const task = this.#parse('task', read);
+      if (task) await this.#parts.store.upsertTasks([task]);
+    }
+    await this.#parts.write(read.record);
+  }
+
+  async #tick(): Promise<void> {
+    this.#lastTick = performance.now();
+    this.#ticks += 1;
+    this.#parts.onTick?.();
+    const { curator, recovery } = this.#parts;
+    const now = this.#waiting.clock;
+    if (recovery && this.#ticks % 2 === 0) await this.#write(complete(recovery, curator.openGroups, now));
+    for (const group of curator.expired(now)) {
+      await this.#write(recovery ? closeExpired(recovery, group, now) : curator.close(group));
+    }
+    if (!recovery || this.#ticks % RECLAIM_TICKS !== 0) return;
+    for (const runId of this.#runs) await this.#write(reclaim(recovery, runId));
+  }
+
+  /** Nobody will send the missing members any more, except other processes at the same store. */
+  async #end(): Promise<void> {
+    const { curator, recovery } = this.#parts;
+    if (!recovery) return this.#write(curator.closeAll());
+    const now = this.#waiting.clock;
+    for (const group of curator.openGroups) await this.#write(closeExpired(recovery, group, now));
+  }
+
+  async #write(records: AsyncIterable<AnyRecord>): Promise<void> {
+    for await (const record of records) await this.#parts.write(record);
+  }
+
+  #parse<T extends 'trajectory' | 'checkpoint' | 'task'>(type: T, { record, where }: ReadRecord) {
+    try {
+      return parseRecord(type, record, where);
+    } catch (error) {
+      this.#parts.onBadRecord(error);
+      return null;
+    }
+  }
+}
