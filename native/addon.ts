@@ -60,10 +60,10 @@ function load(folder: string): Addon {
 
 let loaded: { addon: Addon; cudaLibrary: string } | undefined;
 
-/** The addon, loaded on the first call, and where its CUDA library would be. */
+/** The addon, loaded on the first call, and where its CUDA library would be (DART_CUDA_LIBRARY names another). */
 export function native(): { addon: Addon; cudaLibrary: string } {
   if (loaded) return loaded;
   const folder = join(packageRoot(dirname(fileURLToPath(import.meta.url))), BUILT);
-  loaded = { addon: load(folder), cudaLibrary: join(folder, 'libdart_cuda.so') };
+  loaded = { addon: load(folder), cudaLibrary: process.env.DART_CUDA_LIBRARY ?? join(folder, 'libdart_cuda.so') };
   return loaded;
 }

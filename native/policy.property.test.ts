@@ -2,55 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bf16FromNumbers, numbersFromBf16 } from './golden/bf16.ts';
 import { logpEntropy, type PolicyLossInput, policyLoss } from './index.ts';
+import { anyPolicyInput } from './policy.testing.ts';
 import { numericalGradient, referenceLoss } from './reference.testing.ts';
-
-const float = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map(Math.fround);
-
-/** A few tokens with everything switched on or off at random, in sequences of one to three tokens. */
-const input: fc.Arbitrary<PolicyLossInput> = fc
-  .record({
-    lengths: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
-    V: fc.integer({ min: 2, max: 37 }),
-  })
-  .chain(({ lengths, V }) => {
-    const N = lengths.reduce((a, b) => a + b, 0);
-    const floats = (min: number, max: number, length = N) =>
-      fc.array(float(min, max), { minLength: length, maxLength: length }).map((values) => Float32Array.from(values));
-    return fc.record({
-      logits: floats(-4, 4, N * V),
-      vocabulary: fc.constant(V),
-      target: fc
-        .array(fc.integer({ min: 0, max: V - 1 }), { minLength: N, maxLength: N })
-        .map((t) => Int32Array.from(t)),
-      mask: fc
-        .array(fc.integer({ min: 0, max: 3 }), { minLength: N, maxLength: N })
-        .map((m) => Uint8Array.from(m, (x) => (x ? 1 : 0))),
-      scale: floats(0, 1),
-      advantage: floats(-2, 2),
-      oldLogp: fc.option(floats(-6, 0)),
-      rolloutLogp: fc.option(floats(-6, 0)),
-      refLogp: fc.option(floats(-6, 0)),
-      sequenceOffsets: fc.constant(
-        Int32Array.from([0, ...lengths.map((_, i) => lengths.slice(0, i + 1).reduce((a, b) => a + b, 0))]),
-      ),
-      temperature: float(0.5, 2),
-      kind: fc.constantFrom('grpo', 'gspo', 'cispo', 'sft'),
-      dualClip: fc.constantFrom(null, 3),
-      tis: fc.constantFrom(
-        null,
-        { cap: 1 },
-        { cap: 1.3, mode: 'mask' as const },
-        { cap: 1.5, level: 'sequence' as const },
-      ),
-      kl: fc.constantFrom(
-        null,
-        { beta: 0.1 },
-        { beta: 0.3, estimator: 'k1' as const },
-        { beta: 0.2, estimator: 'k2' as const },
-      ),
-      entropyCoefficient: fc.constantFrom(0, 0.05),
-    }) as fc.Arbitrary<PolicyLossInput>;
-  });
 
 /** True near an edge of the loss, where a difference quotient straddles two pieces. */
 function nearEdge(got: { ratio: Float32Array; weight: Float32Array }, c: PolicyLossInput): boolean {
@@ -86,7 +39,7 @@ function permuteRows(c: PolicyLossInput, order: readonly number[]): PolicyLossIn
 describe('policyLoss, whatever the options', () => {
   it('agrees with the formulas in double, and its gradient with finite differences', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const got = policyLoss(c);
         const reference = referenceLoss(c);
         const want = reference.loss(c.logits);
@@ -104,7 +57,7 @@ describe('policyLoss, whatever the options', () => {
 
   it('in place and separate, again and again: the same bits', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const once = policyLoss(c);
         const again = policyLoss({ ...c, dlogits: c.logits.slice() as Float32Array });
         const logits = c.logits.slice() as Float32Array;
@@ -116,7 +69,7 @@ describe('policyLoss, whatever the options', () => {
   });
 
   it('does not depend on the order of rows when tokens share nothing', () => {
-    const tokenWise = input.filter((c) => c.kind !== 'gspo' && c.tis?.level !== 'sequence');
+    const tokenWise = anyPolicyInput.filter((c) => c.kind !== 'gspo' && c.tis?.level !== 'sequence');
     fc.assert(
       fc.property(tokenWise, fc.infiniteStream(fc.nat()), (c, keys) => {
         const key = c.target.reduce<number[]>((list) => [...list, keys.next().value as number], []);
@@ -134,7 +87,7 @@ describe('policyLoss, whatever the options', () => {
 
   it('each row of the gradient adds up to 0', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const { dlogits } = policyLoss(c);
         for (let row = 0; row < c.target.length; row++) {
           const own = dlogits!.slice(row * c.vocabulary, (row + 1) * c.vocabulary) as Float32Array;
@@ -146,7 +99,7 @@ describe('policyLoss, whatever the options', () => {
 
   it('rows without loss are exactly 0 and the rest does not know of them', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const got = policyLoss(c);
         const noisy = c.logits.map((x, i) => (c.mask![Math.floor(i / c.vocabulary)] ? x : Number.NaN)) as Float32Array;
         const masked = policyLoss({ ...c, logits: noisy });
@@ -163,7 +116,7 @@ describe('policyLoss, whatever the options', () => {
 
   it('bf16 logits give what the same numbers in f32 give, rounded at the end', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const half = bf16FromNumbers(c.logits);
         const single = policyLoss({ ...c, logits: numbersFromBf16(half) });
         const mixed = policyLoss({ ...c, logits: half, dlogits: new Float32Array(half.length) });
@@ -176,7 +129,7 @@ describe('policyLoss, whatever the options', () => {
 
   it('logpEntropy gives the same log-probabilities and entropies', () => {
     fc.assert(
-      fc.property(input, (c) => {
+      fc.property(anyPolicyInput, (c) => {
         const all = policyLoss({ ...c, mask: null });
         const { logp, entropy } = logpEntropy(c);
         expect(logp).toEqual(all.logp);

@@ -57,6 +57,7 @@ struct TokenTerms {
 
 enum class RowState { scored, ignored, excluded };
 
+DART_SHARED_CODE bool is_nan(double x) { return x != x; }
 DART_SHARED_CODE bool finite(double x) { return x - x == 0.0; }
 
 DART_SHARED_CODE double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }

@@ -45,10 +45,9 @@ __global__ void adamw_kernel(dart_adamw_args args, AdamwStep step) {
 extern "C" int64_t dart_gradient_norm_workspace(void) { return dart::kNormBlocks * (int64_t)sizeof(dart::Partial); }
 
 extern "C" int dart_gradient_norm(const dart_gradient_norm_args *args) {
-  cudaStream_t stream = (cudaStream_t)args->stream;
   dart::Partial *partial = (dart::Partial *)args->workspace;
-  dart::norm_kernel<<<dart::kNormBlocks, dart::kThreads, 0, stream>>>(args->gradient, args->size, partial);
-  dart::norm_total_kernel<<<1, dart::kThreads, 0, stream>>>(partial, args->sum_of_squares, args->nonfinite);
+  dart::launch_kernel(dart::norm_kernel, dart::kNormBlocks, args->stream, args->gradient, args->size, partial);
+  dart::launch_kernel(dart::norm_total_kernel, 1, args->stream, partial, args->sum_of_squares, args->nonfinite);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }
@@ -56,7 +55,7 @@ extern "C" int dart_gradient_norm(const dart_gradient_norm_args *args) {
 extern "C" int dart_adamw(const dart_adamw_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
   if (args->size == 0) return DART_OK;
-  dart::adamw_kernel<<<dart::blocks_for(args->size), dart::kThreads, 0, (cudaStream_t)args->stream>>>(*args, dart::adamw_step(*args));
+  dart::launch_kernel(dart::adamw_kernel, dart::blocks_for(args->size), args->stream, *args, dart::adamw_step(*args));
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }

@@ -2,8 +2,12 @@
 #ifndef DART_CUDA_COMMON_CUH
 #define DART_CUDA_COMMON_CUH
 
+#ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
+#else
+#include "emulate.h"
+#endif
 
 #include "../dart_kernels.h"
 
@@ -41,11 +45,22 @@ __device__ T block_reduce(T value, Combine combine) {
   __syncthreads();
   cell[threadIdx.x] = value;
   __syncthreads();
-  for (int half = kThreads / 2; half > 0; half /= 2) {
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) cell[threadIdx.x] = combine(cell[threadIdx.x], cell[threadIdx.x + half]);
     __syncthreads();
   }
   return cell[0];
+}
+
+/* kernel<<<blocks, kThreads, 0, stream>>>(arguments...), for a compiler that knows the syntax and for one that does not. */
+template <typename... Parameters, typename... Arguments>
+void launch_kernel(void (*kernel)(Parameters...), unsigned blocks, void *stream, Arguments... arguments) {
+#ifdef __CUDACC__
+  kernel<<<blocks, kThreads, 0, (cudaStream_t)stream>>>(arguments...);
+#else
+  (void)stream;
+  emulate::run_grid(blocks, kThreads, [=] { kernel(arguments...); });
+#endif
 }
 
 inline unsigned blocks_for(int64_t items) { return (unsigned)((items + kThreads - 1) / kThreads); }

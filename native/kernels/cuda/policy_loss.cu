@@ -130,18 +130,17 @@ __global__ void reduce_statistics_kernel(dart_policy_loss_args args, const Slot 
 template <typename T>
 int launch(const dart_policy_loss_args &args) {
   Slot *slots = (Slot *)args.workspace;
-  cudaStream_t stream = (cudaStream_t)args.stream;
   const unsigned rows = (unsigned)args.rows;
   const int64_t spans = needs_sequences(args) ? args.sequences : args.rows;
   if (rows > 0) {
-    statistics_kernel<T><<<rows, kThreads, 0, stream>>>(args, slots);
-    terms_kernel<<<blocks_for(spans), kThreads, 0, stream>>>(args, slots, spans);
+    launch_kernel(statistics_kernel<T>, rows, args.stream, args, slots);
+    launch_kernel(terms_kernel, blocks_for(spans), args.stream, args, slots, spans);
   }
-  reduce_statistics_kernel<<<1, kThreads, 0, stream>>>(args, slots);
+  launch_kernel(reduce_statistics_kernel, 1, args.stream, args, slots);
   if (rows > 0 && args.dlogits != nullptr && args.dlogits_type == DART_F32)
-    gradient_kernel<T, float><<<rows, kThreads, 0, stream>>>(args, slots);
+    launch_kernel(gradient_kernel<T, float>, rows, args.stream, args, slots);
   if (rows > 0 && args.dlogits != nullptr && args.dlogits_type == DART_BF16)
-    gradient_kernel<T, __nv_bfloat16><<<rows, kThreads, 0, stream>>>(args, slots);
+    launch_kernel(gradient_kernel<T, __nv_bfloat16>, rows, args.stream, args, slots);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }
@@ -159,7 +158,7 @@ __global__ void logp_entropy_kernel(dart_logp_entropy_args args) {
 template <typename T>
 int launch(const dart_logp_entropy_args &args) {
   if (args.rows == 0) return DART_OK;
-  logp_entropy_kernel<T><<<(unsigned)args.rows, kThreads, 0, (cudaStream_t)args.stream>>>(args);
+  launch_kernel(logp_entropy_kernel<T>, (unsigned)args.rows, args.stream, args);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }

@@ -32,13 +32,13 @@ __global__ void kto_kernel(dart_kto_args args) {
 }  // namespace dart
 
 extern "C" int dart_dpo(const dart_dpo_args *args) {
-  dart::dpo_kernel<<<1, dart::kThreads, 0, (cudaStream_t)args->stream>>>(*args);
+  dart::launch_kernel(dart::dpo_kernel, 1, args->stream, *args);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }
 
 extern "C" int dart_kto(const dart_kto_args *args) {
-  dart::kto_kernel<<<1, dart::kThreads, 0, (cudaStream_t)args->stream>>>(*args);
+  dart::launch_kernel(dart::kto_kernel, 1, args->stream, *args);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }

@@ -28,12 +28,12 @@ __global__ void select_steps_kernel(dart_select_steps_args args) {
   __shared__ double around[2];
   if (threadIdx.x == 0) around[0] = around[1] = NAN;
   double own = 0;
-  for (int64_t i = threadIdx.x; i < args.steps; i += kThreads) own += args.step_group[i] == group && !isnan(args.step_entropy[i]) ? 1 : 0;
+  for (int64_t i = threadIdx.x; i < args.steps; i += kThreads) own += args.step_group[i] == group && !is_nan(args.step_entropy[i]) ? 1 : 0;
   const int64_t members = (int64_t)block_reduce(own, Add());
   const QuantilePlace place = quantile_place(members, 1.0 - args.keep);
   for (int64_t i = threadIdx.x; i < args.steps; i += kThreads) {
     const double value = args.step_entropy[i];
-    if (args.step_group[i] != group || isnan(value)) continue;
+    if (args.step_group[i] != group || is_nan(value)) continue;
     int64_t before = 0;
     for (int64_t k = 0; k < args.steps; k++) {
       const double other = args.step_entropy[k];
@@ -54,7 +54,7 @@ __global__ void select_steps_kernel(dart_select_steps_args args) {
 
 extern "C" int dart_step_entropy(const dart_step_entropy_args *args) {
   if (args->steps == 0) return DART_OK;
-  dart::step_entropy_kernel<<<dart::blocks_for(args->steps), dart::kThreads, 0, (cudaStream_t)args->stream>>>(*args);
+  dart::launch_kernel(dart::step_entropy_kernel, dart::blocks_for(args->steps), args->stream, *args);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }
@@ -62,7 +62,7 @@ extern "C" int dart_step_entropy(const dart_step_entropy_args *args) {
 extern "C" int dart_select_steps(const dart_select_steps_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
   if (args->groups == 0) return DART_OK;
-  dart::select_steps_kernel<<<(unsigned)args->groups, dart::kThreads, 0, (cudaStream_t)args->stream>>>(*args);
+  dart::launch_kernel(dart::select_steps_kernel, (unsigned)args->groups, args->stream, *args);
   DART_CUDA(cudaGetLastError());
   return DART_OK;
 }

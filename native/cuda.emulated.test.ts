@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shared } from '../lib/stream/shared.testing.ts';
+import { goldenCases } from './golden/cases.ts';
+import {
+  adamw,
+  deviceStatus,
+  dpo,
+  gradientNorm,
+  kto,
+  logpEntropy,
+  policyLoss,
+  selectSteps,
+  stepEntropy,
+} from './index.ts';
+import { anyPolicyInput } from './policy.testing.ts';
+
+/**
+ * The CUDA sources, compiled as C++ with kernels/cuda/emulate.h and opened by the addon as its CUDA library: the kernels,
+ * their barriers and the copies to and from the device are those of a GPU, the arithmetic that of this machine.
+ */
+const sources = join(import.meta.dirname, 'kernels', 'cuda');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dart-cuda-'));
+  const library = join(folder, 'libdart_cuda_emulated.so');
+  const files = readdirSync(sources).filter((name) => name.endsWith('.cu'));
+  const flags = ['-std=c++20', '-O1', '-shared', '-fPIC', '-o', library, '-x', 'c++'];
+  execFileSync(process.env.CXX ?? 'g++', [...flags, ...files], { cwd: sources });
+  process.env.DART_CUDA_LIBRARY = library;
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Differences between the two devices in units of the greatest value, 1 at least. */
+function apart(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  const scale = Array.from(a).reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 1);
+  const gaps = Array.from(a, (x, i) => (Object.is(x, b[i]) || x === b[i] ? 0 : Math.abs(x - b[i]!)));
+  return Math.max(0, ...gaps) / scale;
+}
+
+const golden = shared && existsSync(join(shared, 'golden')) ? goldenCases(join(shared, 'golden')) : [];
+
+describe.skipIf(golden.length === 0)('golden numbers on emulated CUDA', () => {
+  it.each(golden)('$file: $name', ({ run }) => {
+    for (const [output, { share }] of Object.entries(run('cuda'))) expect(share, output).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('emulated CUDA', () => {
+  it('is what these tests run on', () => {
+    expect(deviceStatus()).toEqual({ device: 'cuda', text: 'kernels on emulated GPU, compute 0.0, 0 GiB' });
+  });
+
+  it('policyLoss agrees with the CPU whatever the options', () => {
+    fc.assert(
+      fc.property(anyPolicyInput, (input) => {
+        const cpu = policyLoss(input);
+        const cuda = policyLoss({ ...input, device: 'cuda' });
+        for (const name of ['logp', 'entropy', 'ratio', 'weight', 'tokenLoss', 'dlogits'] as const) {
+          expect(apart(cpu[name]!, cuda[name]!), name).toBeLessThan(1e-5);
+        }
+        expect(apart(Object.values(cpu.statistics), Object.values(cuda.statistics))).toBeLessThan(1e-5);
+        expect(policyLoss({ ...input, device: 'cuda' })).toEqual(cuda);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('in place, with a stride, with rows without loss and excluded entries', () => {
+    const logits = Float32Array.of(0, 0, 9, Number.NaN, 0, 9, -Infinity, 1, 9, 1, -Infinity, 9);
+    const options = { vocabulary: 2, stride: 3, target: Int32Array.of(0, 1, 0, 0), mask: Uint8Array.of(1, 0, 1, 1) };
+    const scale = new Float32Array(4).fill(1);
+    const got = policyLoss({ ...options, logits, scale, dlogits: logits, device: 'cuda' });
+    expect(got.dlogits).toBe(logits);
+    expect([...logits]).toEqual([-0.5, 0.5, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9]);
+    expect(got.logp[0]).toBeCloseTo(-Math.LN2, 6);
+    expect([...got.logp].slice(1)).toEqual([0, -Infinity, 0]);
+    expect(got.statistics).toMatchObject({ tokens: 2, ignored: 1, excluded: 1, nonfinite: 0 });
+  });
+
+  it('logpEntropy of rows longer than a block of threads', () => {
+    const vocabulary = 1031;
+    const logits = Float32Array.from({ length: 3 * vocabulary }, (_, i) => 5 * Math.sin(i * i));
+    const target = Int32Array.of(0, 1030, -1);
+    const cpu = logpEntropy({ logits, vocabulary, target, temperature: 0.7 });
+    const cuda = logpEntropy({ logits, vocabulary, target, temperature: 0.7, device: 'cuda' });
+    expect(apart(cpu.logp, cuda.logp)).toBeLessThan(1e-6);
+    expect(apart(cpu.entropy, cuda.entropy)).toBeLessThan(1e-6);
+    expect(cuda.logp[2]).toBe(0);
+  });
+
+  it('step entropies and selections are the same numbers', () => {
+    const steps = 300;
+    const stepOffsets = Int32Array.from({ length: steps + 1 }, (_, i) => 2 * i);
+    const tokenEntropy = Float32Array.from({ length: 2 * steps }, (_, i) => Math.round(5 + 5 * Math.sin(i)) / 4);
+    const mask = Uint8Array.from(tokenEntropy, (_, i) => (i % 14 > 1 ? 1 : 0));
+    const cpu = stepEntropy({ tokenEntropy, mask, stepOffsets });
+    expect(stepEntropy({ tokenEntropy, mask, stepOffsets, device: 'cuda' })).toEqual(cpu);
+    const stepGroup = Int32Array.from({ length: steps }, (_, i) => (i * 7) % 5);
+    const options = { stepEntropy: cpu, stepGroup, groups: 6, keep: 0.8 };
+    expect(selectSteps({ ...options, device: 'cuda' })).toEqual(selectSteps(options));
+  });
+
+  it('adamw and the gradient norm are the same within rounding, and refuse NaN alike', () => {
+    const size = 70_001;
+    const make = () => ({
+      parameter: Float32Array.from({ length: size }, (_, i) => Math.sin(i)),
+      gradient: Float32Array.from({ length: size }, (_, i) => Math.cos(3 * i)),
+      firstMoment: new Float32Array(size).fill(0.1),
+      secondMoment: new Float32Array(size).fill(0.2),
+    });
+    const [a, b] = [make(), make()];
+    const options = { step: 3, learningRate: 0.01, weightDecay: 0.1, maxGradNorm: 1 };
+    const cpu = adamw({ tensors: [a], ...options });
+    const cuda = adamw({ tensors: [b], ...options, device: 'cuda' });
+    expect(Math.abs(cuda.gradNorm - cpu.gradNorm)).toBeLessThan(1e-9 * cpu.gradNorm);
+    expect(apart(a.parameter, b.parameter)).toBeLessThan(1e-6);
+    expect(apart(a.secondMoment, b.secondMoment)).toBeLessThan(1e-6);
+    b.gradient[size - 1] = Number.NaN;
+    expect(gradientNorm([b.gradient], 'cuda').nonfinite).toBe(1);
+  });
+
+  it('preference slopes are the same', () => {
+    const some = (k: number) => Float64Array.from({ length: 300 }, (_, i) => -5 * Math.abs(Math.sin(k * (i + 1))));
+    const pairs = {
+      policyChosen: some(1),
+      policyRejected: some(2),
+      refChosen: some(3),
+      refRejected: some(4),
+      beta: 0.3,
+    };
+    expect(apart(dpo(pairs).dPolicyChosen, dpo({ ...pairs, device: 'cuda' }).dPolicyChosen)).toBeLessThan(1e-12);
+    const labels = {
+      policy: some(1),
+      ref: some(2),
+      desirable: Uint8Array.from(some(5), (x) => (x < -2 ? 1 : 0)),
+      beta: 0.3,
+      referencePoint: 0.1,
+    };
+    const [cpu, cuda] = [kto(labels), kto({ ...labels, device: 'cuda' })];
+    expect(cuda.loss).toBeCloseTo(cpu.loss, 12);
+    expect(apart(cpu.dPolicy, cuda.dPolicy)).toBeLessThan(1e-12);
+  });
+});
