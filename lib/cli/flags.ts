@@ -67,7 +67,10 @@ function yargsOptions(options: readonly OptionSpec[]): Record<string, Options> {
 
 function accept(spec: CommandSpec, values: Map<string, unknown>, key: string, value: unknown): void {
   const option = spec.options.find((candidate) => candidate.name === key);
-  if (option) return setOnce(values, option, value, `--${key}`);
+  if (option) {
+    setOnce(values, option, value, `--${key}`);
+    return;
+  }
   const negated = spec.options.find((candidate) => candidate.type === 'boolean' && `no-${candidate.name}` === key);
   if (!negated) throw unknownOption(spec, key);
   setOnce(values, negated, value !== true, `--${key}`);

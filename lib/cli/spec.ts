@@ -63,4 +63,6 @@ export interface CommandContext {
   /** Resolved values: flags > DART_* > config file > default. */
   options: Readonly<Record<string, OptionValue>>;
   positionals: readonly string[];
+  /** Name of the executable, for messages: `dart-eval`, also in its subcommands. */
+  command?: string;
 }

@@ -1,0 +1,69 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { fileError } from '../stream/errno.ts';
+import { type ReadRecord, readRecords } from '../stream/reader.ts';
+import { logOf } from './log.ts';
+import type { CommandContext, Io } from './spec.ts';
+import { NoInput } from './usage.ts';
+
+export interface Input {
+  stream: Readable;
+  /** For messages: the path as given, or `stdin`. */
+  name: string;
+}
+
+/** A path of the command line, from the command's folder. */
+export function resolvePath(io: Pick<Io, 'cwd'>, path: string): string {
+  return resolve(io.cwd, path);
+}
+
+/**
+ * A file to read, or standard input for `-`. It ends with the signal's reason when the command is stopped.
+ * @throws DartError where the file cannot be opened.
+ */
+export async function openInput(path: string, io: Io): Promise<Input> {
+  if (path === '-') return { stream: stoppable(io.stdin, io), name: 'stdin' };
+  try {
+    const handle = await open(resolvePath(io, path), 'r');
+    if ((await handle.stat()).isDirectory()) {
+      await handle.close();
+      throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
+    }
+    const stream = createReadStream('', { fd: handle, highWaterMark: 1 << 20 });
+    return { stream: stoppable(stream, io), name: path };
+  } catch (error) {
+    throw fileError(error, 'read', path);
+  }
+}
+
+/**
+ * The records of the files that the command line names, one file after another; without a file those of standard input.
+ * Bad lines end the command, or with `--on-error skip` are told and counted in `skipped`.
+ * @throws NoInput where there is no file and standard input is a terminal.
+ */
+export async function* readInputs(
+  context: CommandContext,
+  paths: readonly string[] = context.positionals,
+  skipped: { count: number } = { count: 0 },
+): AsyncGenerator<ReadRecord, void, void> {
+  const { io, options } = context;
+  if (paths.length === 0 && (io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
+  const log = logOf(context);
+  for (const path of paths.length === 0 ? ['-'] : paths) {
+    const { stream, name } = await openInput(path, io);
+    yield* readRecords(stream, {
+      name,
+      onError: options['on-error'] === 'skip' ? 'skip' : 'fail',
+      onSkip: (error) => {
+        skipped.count += 1;
+        log.warn(`left out: ${error.describe()}`);
+      },
+    });
+  }
+}
+
+function stoppable(stream: Readable, io: Io): Readable {
+  return addAbortSignal(io.signal, stream);
+}

@@ -1,0 +1,26 @@
+import { ReaderGone } from '../stream/writer.ts';
+
+/** The command was told to stop by a signal: the reason that `io.signal` aborts with. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`stopped by ${signal}`);
+    this.name = 'Interrupted';
+    this.exitCode = STOPPING[signal] ?? 143;
+  }
+}
+
+/** 128 + the signal's number, as shells count. */
+export const STOPPING: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
+/** Why the command is to stop, as an exit code: 0 where its reader has left. Undefined for any other reason. */
+export function stopCode(reason: unknown): number | undefined {
+  if (reason instanceof ReaderGone) return 0;
+  return reason instanceof Interrupted ? reason.exitCode : undefined;
+}
+
+/** True for the errors that Node's own functions throw when their signal aborts. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
