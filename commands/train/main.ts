@@ -1,4 +1,4 @@
-import { main } from '../../lib/cli/main.ts';
+import { start } from '../start.ts';
 import { spec } from './spec.ts';
 
-await main(spec);
+await start(spec);

@@ -12,6 +12,7 @@ export interface MainOptions {
 
 /** What is left running after the command has ended gets this long before the process ends over it. */
 const LINGER_MS = 2000;
+const WATCH_AFTER_MS = 200;
 /** One Ctrl-C may arrive twice: from the terminal, and from a parent that passes it on. */
 const SAME_PRESS_MS = 300;
 
@@ -26,7 +27,7 @@ export async function main(spec: CommandSpec, options: MainOptions = {}): Promis
   process.stdout.on('error', (error) => stop.abort(outputError(error, 'stdout')));
   // There is nobody to tell.
   process.stderr.on('error', () => {});
-  const unwatch = await watchStdout(options, stop);
+  const unwatch = watchStdout(options, stop);
   const code = await runCommand(spec, process.argv.slice(2), { signal: stop.signal });
   unwatch();
   process.exitCode = code;
@@ -73,10 +74,18 @@ function catchBugs(command: string, stop: AbortController): void {
   process.on('unhandledRejection', caught);
 }
 
-async function watchStdout(options: MainOptions, stop: AbortController): Promise<() => void> {
-  if (!options.pollHangup || process.stdout.isTTY) return () => {};
-  const hungUp = await options.pollHangup();
-  return watchReader(1, hungUp, () => stop.abort(new ReaderGone()));
+/** Begins a little later, so that a command that only prints something does not load the addon for it. */
+function watchStdout(options: MainOptions, stop: AbortController): () => void {
+  let unwatch = () => {};
+  const begin = async () => {
+    const hungUp = await options.pollHangup?.();
+    if (hungUp) unwatch = watchReader(1, hungUp, () => stop.abort(new ReaderGone()));
+  };
+  const timer = process.stdout.isTTY ? undefined : setTimeout(begin, WATCH_AFTER_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    unwatch();
+  };
 }
 
 /** Resolves when what was written has left the process, or cannot. */
