@@ -45,7 +45,8 @@ function notBuilt(path: string, reason: string): DartError {
   });
 }
 
-function load(folder: string): Addon {
+/** Loads the addon from a build folder; a DartError with what to do when it is missing, broken or of another version. */
+export function load(folder: string): Addon {
   const path = join(folder, 'dart_native.node');
   if (!existsSync(path)) throw notBuilt(path, 'no such file');
   let addon: Addon;

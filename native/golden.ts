@@ -60,7 +60,8 @@ function metric(row: Row): string {
 }
 
 function main(argument: string | undefined): number {
-  const folder = argument ?? join(packageRoot(fileURLToPath(import.meta.url)), '..', 'shared', 'golden');
+  const shared = process.env.DART_SHARED ?? join(packageRoot(fileURLToPath(import.meta.url)), '..', 'shared');
+  const folder = argument ?? join(shared, 'golden');
   if (argument === undefined && !existsSync(folder)) {
     process.stderr.write(`golden: no reference numbers at ${folder}. Try: make golden GOLDEN=DIR\n`);
     return 2;
