@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DartError, messageOf } from '../../lib/errors.ts';
+import { compareResults } from '../../lib/report/compare.ts';
+import { readRecords } from '../../lib/stream/reader.ts';
+import type { Result, Summary } from '../../lib/stream/records.ts';
+import { type DemoSettings, demoSteps } from './steps.ts';
+
+/**
+ * `make demo`: the whole loop at embedded scale, as the shell lines that a user would type. Each step leaves a file; a
+ * step whose file is there is not done again, so that the same command goes on after Ctrl-C where it stopped.
+ * The last line of stdout is one `summary` record; everything for people goes to stderr.
+ */
+async function demo(settings: DemoSettings): Promise<number> {
+  const started = Date.now();
+  mkdirSync(settings.dir, { recursive: true });
+  for (const step of demoSteps(settings)) {
+    if (step.product && existsSync(step.product)) {
+      say(`${step.title}: done before (${step.product})`);
+      continue;
+    }
+    say(`${step.title}\n  $ ${step.command.replaceAll(' \\\n', ' \\\n  ')}`);
+    const code = await shell(step.command);
+    if (code === 130 || code === 143) {
+      say('Stopped. The same command goes on from here; `rm -r` the run folder to begin anew.');
+      return code;
+    }
+    if (code !== 0)
+      throw new DartError(`this step ended with exit code ${code}`, {
+        where: step.title,
+        hint: `read its messages above, mend the cause, and run the same command again`,
+      });
+  }
+  process.stdout.write(`${JSON.stringify(await summarise(settings, started))}\n`);
+  return 0;
+}
+
+/** Runs a line in bash with the terminal's stderr; a failure anywhere in a pipe is a failure. */
+function shell(command: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-o', 'pipefail', '-c', command], { stdio: ['ignore', 'inherit', 'inherit'] });
+    // Ctrl-C reaches the whole process group: the children end by themselves, this only waits for them.
+    const ignore = () => {};
+    process.on('SIGINT', ignore);
+    const forward = () => child.kill('SIGTERM');
+    process.on('SIGTERM', forward);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', ignore);
+      process.off('SIGTERM', forward);
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 143));
+    });
+  });
+}
+
+async function summarise(settings: DemoSettings, started: number): Promise<Summary> {
+  const file = (name: string) => join(settings.dir, name);
+  const train = await gain(file('base-train.ndjson'), file('trained-train.ndjson'));
+  const heldout = await gain(file('base-heldout.ndjson'), file('trained-heldout.ndjson'));
+  const trainer = await lastSummary(file('train.ndjson'));
+  const rollout = await lastSummary(file('rollout.ndjson'));
+  return {
+    type: 'summary',
+    v: 1,
+    command: 'demo',
+    base_success: train.before,
+    trained_success: train.after,
+    heldout_base: heldout.before,
+    heldout_trained: heldout.after,
+    heldout_gain_low: heldout.gain.low,
+    heldout_gain_high: heldout.gain.high,
+    trajectories: Number(rollout.stored_trajectories ?? rollout.trajectories ?? 0),
+    updates: Number(trainer.version ?? trainer.updates ?? 0),
+    seed: settings.seed,
+    wall_s: Math.round((Date.now() - started) / 1000),
+  };
+}
+
+async function gain(before: string, after: string) {
+  const comparison = compareResults(await results(before), await results(after));
+  if (!comparison) throw new DartError('no task was scored on both sides', { where: `${before}, ${after}` });
+  return comparison;
+}
+
+async function results(path: string): Promise<Result[]> {
+  const all: Result[] = [];
+  for await (const { record } of readRecords(bytes(path), { name: path }))
+    if (record.type === 'result') all.push(record as Result);
+  return all;
+}
+
+async function lastSummary(path: string): Promise<Summary> {
+  let last: Summary | undefined;
+  for await (const { record } of readRecords(bytes(path), { name: path }))
+    if (record.type === 'summary') last = record as Summary;
+  if (!last) throw new DartError('no summary record', { where: path });
+  return last;
+}
+
+async function* bytes(path: string): AsyncGenerator<Uint8Array> {
+  yield readFileSync(path);
+}
+
+function say(text: string): void {
+  process.stderr.write(`demo: ${text}\n`);
+}
+
+const seed = Number(process.env.SEED ?? 1);
+const seconds = Number(process.env.TRAIN_SECONDS ?? 540);
+demo({ seed, seconds, dir: process.env.RUN_DIR ?? join('runs', `demo-seed${seed}`) }).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    say(messageOf(error));
+    process.exitCode = 2;
+  },
+);

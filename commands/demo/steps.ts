@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+
+export interface DemoSettings {
+  seed: number;
+  /** Wall-clock seconds that the trainer may take. */
+  seconds: number;
+  /** Run folder: store, blobs, policy versions, evaluations. */
+  dir: string;
+}
+
+export interface DemoStep {
+  title: string;
+  /** A line for bash, as a user would type it in the checkout. */
+  command: string;
+  /** The file that shows that the step is done. */
+  product?: string;
+}
+
+const BASE = 'fixtures/policies/base.onnx';
+const SUITES = { train: 'fixtures/tasks/embedded', heldout: 'fixtures/tasks/heldout' } as const;
+
+/** The steps of the demo, in order: evaluate, train asynchronously in three processes, evaluate again. */
+export function demoSteps(settings: DemoSettings): DemoStep[] {
+  const policy = join(settings.dir, 'policy');
+  return [
+    evaluation('base policy on the training tasks', settings, BASE, 'train', 'base'),
+    evaluation('base policy on held-out variants', settings, BASE, 'heldout', 'base'),
+    {
+      title: 'publish the base policy as version 0',
+      command: `bin/dart-train --policy onnx:${BASE} --publish ${policy} --store ${store(settings)} --max-updates 0 -o ${join(settings.dir, 'publish.ndjson')} --quiet < /dev/null`,
+      product: join(settings.dir, 'publish.ndjson'),
+    },
+    {
+      title: `train for at most ${settings.seconds} s: rollouts, curation and training in three processes that never wait for each other`,
+      command: pipeline(settings, policy),
+      product: join(settings.dir, 'train.ndjson'),
+    },
+    evaluation('trained policy on the training tasks', settings, policy, 'train', 'trained'),
+    evaluation('trained policy on held-out variants', settings, policy, 'heldout', 'trained'),
+  ];
+}
+
+function store(settings: DemoSettings): string {
+  return `sqlite:${join(settings.dir, 'dart.db')}`;
+}
+
+function evaluation(
+  title: string,
+  settings: DemoSettings,
+  policy: string,
+  suite: keyof typeof SUITES,
+  name: string,
+): DemoStep {
+  const product = join(settings.dir, `${name}-${suite}.ndjson`);
+  return {
+    title,
+    command: `bin/dart-eval --tasks ${SUITES[suite]} --policy onnx:${policy} --env embedded:16 --repeats 8 --temperature 1 --seed ${settings.seed} --table -o ${product}`,
+    product,
+  };
+}
+
+function pipeline(settings: DemoSettings, policy: string): string {
+  const shared = `--store ${store(settings)} --blobs ${join(settings.dir, 'blobs')}`;
+  return [
+    `bin/dart-rollout --tasks ${SUITES.train} --env embedded:32 --policy onnx:${policy} --follow --seed ${settings.seed} --max-steps 12 ${shared} --quiet`,
+    `bin/dart-curate - --follow --preset dart ${shared} --quiet`,
+    `bin/dart-train - --follow --preset dart --lr 2e-4 --kl-beta 0 --publish ${policy} ${shared} --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
+  ].join(' \\\n| ');
+}

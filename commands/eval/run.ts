@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
+import { openOutput } from '../../lib/cli/output.ts';
+import { Progress } from '../../lib/cli/progress.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { stopCode } from '../../lib/cli/stop.ts';
+import { openEnvironments } from '../../lib/environment/open.ts';
+import { DartError } from '../../lib/errors.ts';
+import { loadTasks } from '../../lib/osworld/load.ts';
+import { normaliseTask } from '../../lib/osworld/task.ts';
+import { Evaluation } from '../../lib/report/evaluation.ts';
+import { percent } from '../../lib/report/tables.ts';
+import { runSession, type SessionOptions } from '../../lib/rollout/session.ts';
+import { stoppingOf } from '../../lib/rollout/stopping.ts';
+import { BlobStore } from '../../lib/stream/blobs.ts';
+import type { Task } from '../../lib/stream/records.ts';
+import { conclude } from './verdict.ts';
+
+/** `dart-eval`: every task, `--repeats` times, on desktops whose seeds training never uses. */
+export async function run(context: CommandContext): Promise<number> {
+  const { options, io } = context;
+  const tasks = await tasksOf(context);
+  const total = tasks.length * (options.repeats as number);
+  if (options['dry-run']) {
+    logOf(context).info(
+      `would run ${total} rollouts of ${tasks.length} tasks with ${options.policy} on ${options.env}`,
+    );
+    return 0;
+  }
+  const evaluation = new Evaluation();
+  const trajectories = options.trajectories === undefined ? null : await openOutput(context, 'trajectories');
+  const progress = new Progress(context, 'evaluating');
+  const environments = await openEnvironments(options.env as string);
+  const stopping = stoppingOf(io.signal, 0, (reason) => stopCode(reason) === 0);
+  try {
+    const { version, policy } = await runSession({
+      ...settings(context, tasks),
+      environments,
+      stopping,
+      write: async (trajectory) => {
+        evaluation.add(trajectory);
+        await trajectories?.write(trajectory);
+      },
+      notes: {
+        warn: (message) => logOf(context).warn(message),
+        info: (message) => logOf(context).debug(message),
+        progress: () => progress.update(() => standing(evaluation, total)),
+      },
+    });
+    io.signal.throwIfAborted();
+    progress.stop();
+    await trajectories?.close();
+    return await conclude(context, evaluation, {
+      policy,
+      model_version: version,
+      temperature: options.temperature,
+      repeats: options.repeats,
+      max_steps: options['max-steps'],
+    });
+  } finally {
+    progress.stop();
+    stopping.dispose();
+    await environments.close();
+  }
+}
+
+function standing(evaluation: Evaluation, total: number): string {
+  const { rollouts, score } = evaluation.total();
+  return `${rollouts} of ${total} rollouts${score ? `, success so far ${percent(score.value)}` : ''}`;
+}
+
+/** An evaluation is a session of rollouts without curation: fixed number, fixed length, one version throughout. */
+function settings(
+  context: CommandContext,
+  tasks: Task[],
+): Omit<SessionOptions, 'environments' | 'stopping' | 'write' | 'notes'> {
+  const { options, io } = context;
+  const maxSteps = options['max-steps'] as number;
+  if (typeof options.policy !== 'string') {
+    throw new DartError('no policy', { where: '--policy', hint: '--policy onnx:fixtures/policies/base.onnx' });
+  }
+  return {
+    runId: 'evaluation',
+    tasks,
+    policy: options.policy,
+    workers: options.workers as number,
+    rollouts: options.repeats as number,
+    follow: false,
+    mode: 'async',
+    batchGroups: 1,
+    versionWaitMs: 0,
+    sync: 'one',
+    syncIntervalMs: 1000,
+    seed: (options.seed as number | undefined) ?? 0,
+    evaluation: true,
+    dynamicRollouts: false,
+    dynamicLength: false,
+    limits: { minSteps: maxSteps, maxSteps, slack: 0 },
+    successWindow: 1,
+    sampling: { temperature: options.temperature as number },
+    onParseError: 'observe',
+    failAtLimit: false,
+    blobs: typeof options.blobs === 'string' ? new BlobStore(resolvePath(io, options.blobs)) : NOWHERE,
+    store: null,
+  };
+}
+
+/** Screenshots of an evaluation are named by their content and kept only where `--blobs` says. */
+const NOWHERE = { putSync: (png: Uint8Array) => createHash('sha256').update(png).digest('hex') };
+
+async function tasksOf(context: CommandContext): Promise<Task[]> {
+  const { tasks: source } = context.options;
+  if (typeof source !== 'string') {
+    throw new DartError('no tasks', { where: '--tasks', hint: '--tasks fixtures/tasks/embedded' });
+  }
+  const tasks: Task[] = [];
+  if (source !== '-') {
+    for await (const task of loadTasks(resolvePath(context.io, source))) tasks.push(task);
+    return tasks;
+  }
+  for await (const { record, where } of readInputs(context, ['-'])) {
+    if (record.type === 'task') tasks.push(normaliseTask(record, where));
+  }
+  if (tasks.length === 0)
+    throw new DartError('no task record', { where: 'stdin', hint: 'dart-env tasks --from DIR | …' });
+  return tasks;
+}
