@@ -17,8 +17,6 @@ export interface LoopParts {
   /** A record that is not as it should be: throws, or counts it. */
   onBadRecord: (error: unknown) => void;
   signal: AbortSignal;
-  /** Called about once a second. */
-  onTick?: () => void;
 }
 
 const TICK_MS = 1000;
@@ -27,6 +25,8 @@ const RECLAIM_TICKS = 30;
 
 /** Reads to the end (or until stopped), curates, keeps the time-outs. */
 export class CurationLoop {
+  /** Called about once a second. */
+  onTick: () => void = () => {};
   readonly #parts: LoopParts;
   readonly #waiting: Waiting;
   readonly #runs = new Set<string>();
@@ -103,7 +103,7 @@ export class CurationLoop {
   async #tick(): Promise<void> {
     this.#lastTick = performance.now();
     this.#ticks += 1;
-    this.#parts.onTick?.();
+    this.onTick();
     const { curator, recovery } = this.#parts;
     const now = this.#waiting.clock;
     if (recovery && this.#ticks % 2 === 0) await this.#write(complete(recovery, curator.openGroups, now));

@@ -6,6 +6,6 @@ export { type OpenOptions, openStore } from './open.ts';
 export { newOwner } from './owner.ts';
 export type { TaskStatistics } from './statistics.ts';
 export type { Store } from './store.ts';
-export { defaultStoreUrl } from './url.ts';
+export { defaultStoreUrl, storeUrlFrom } from './url.ts';
 export type { NewVersion, PublishedVersion } from './versions.ts';
 export type { WorkerState } from './workers.ts';

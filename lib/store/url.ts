@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 
 /** `sqlite:$XDG_STATE_HOME/dart/dart.db`; a relative XDG_STATE_HOME is invalid and ignored, as the XDG rules say. */
@@ -16,4 +16,10 @@ export function sqlitePath(url: string): string {
   if (scheme === 'sqlite' && match?.[2]) return match[2].replace(/^\/\/(?=\/)/, '');
   const what = scheme ? `stores of the kind "${scheme}:" are not supported` : `"${url}" is not the address of a store`;
   throw new DartError(what, { where: '--store', hint: 'sqlite:PATH' });
+}
+
+/** The same store, with a relative path taken from the folder `cwd`. */
+export function storeUrlFrom(url: string, cwd: string): string {
+  const path = sqlitePath(url);
+  return path === ':memory:' ? url : `sqlite:${resolve(cwd, path)}`;
 }

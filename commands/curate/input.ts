@@ -1,0 +1,47 @@
+import { openInput, resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { NoInput } from '../../lib/cli/usage.ts';
+import { DartError } from '../../lib/errors.ts';
+import { type ByteSource, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
+import { followFile } from '../../lib/training/tail.ts';
+
+/** Records that were left out because of `--on-error skip`. */
+export interface Skipped {
+  count: number;
+}
+
+/** The records of all inputs, those of one chunk at a time; with `--follow` the last file is read on as it grows. */
+export async function* inputBatches(
+  context: CommandContext,
+  skipped: Skipped,
+): AsyncGenerator<ReadRecord[], void, void> {
+  const { io, options, positionals } = context;
+  if (positionals.length === 0 && (io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
+  const paths = positionals.length === 0 ? ['-'] : positionals;
+  for (const [index, path] of paths.entries()) {
+    const follow = options.follow === true && path !== '-' && index === paths.length - 1;
+    const { stream, name } = await source(context, path, follow);
+    yield* readBatches(stream, {
+      name,
+      onError: options['on-error'] === 'skip' ? 'skip' : 'fail',
+      onSkip: (error) => skipRecord(context, skipped, error),
+    });
+  }
+}
+
+/** What a bad record does: ends the command, or with `--on-error skip` is told and counted. */
+export function skipRecord(context: CommandContext, skipped: Skipped, error: unknown): void {
+  if (context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
+  skipped.count += 1;
+  logOf(context).warn(`left out: ${error.describe()}`);
+}
+
+async function source(
+  { io }: CommandContext,
+  path: string,
+  follow: boolean,
+): Promise<{ stream: ByteSource; name: string }> {
+  if (!follow) return openInput(path, io);
+  return { stream: followFile(resolvePath(io, path), io.signal), name: path };
+}

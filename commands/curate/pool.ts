@@ -1,0 +1,90 @@
+import { readInputs } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
+import { type Output, openOutput } from '../../lib/cli/output.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { printTable } from '../../lib/cli/table.ts';
+import { presetOptions } from '../../lib/curation/options.ts';
+import { isSuccess } from '../../lib/curation/success.ts';
+import { EXIT } from '../../lib/errors.ts';
+import type { Store } from '../../lib/store/index.ts';
+import { parseRecord } from '../../lib/stream/parse.ts';
+import { SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
+import { skipRecord } from './input.ts';
+import { anyStore } from './store.ts';
+
+/** Successes that are stored in one go. */
+const BATCH = 50;
+
+/** `dart-curate pool add`: successes of the input become experience. */
+export async function add(context: CommandContext): Promise<number> {
+  if (context.options['dry-run'] === true) return tell(context, 'would add the successes of the input to the pool');
+  const store = await anyStore(context);
+  try {
+    return await addAll(context, store, await openOutput(context));
+  } finally {
+    await store.close();
+  }
+}
+
+/** `dart-curate pool list`: what the pool holds, by task. */
+export async function list(context: CommandContext): Promise<number> {
+  const store = await anyStore(context);
+  try {
+    const output = await openOutput(context);
+    const counts = await store.experienceCounts();
+    for (const row of counts) await output.write({ type: 'event', v: SCHEMA_VERSION, event: 'experience', ...row });
+    const successes = counts.reduce((sum, row) => sum + row.successes, 0);
+    await output.write(summary('dart-curate pool list', { tasks: counts.length, successes }));
+    await output.close();
+    if (context.options.table === true) {
+      const rows = counts.map((row) => [row.task_id, row.domain, row.successes, row.unscored]);
+      await printTable(context.io, ['task', 'domain', 'successes', 'without log-probs'], rows);
+    }
+    return counts.length > 0 ? EXIT.ok : EXIT.negative;
+  } finally {
+    await store.close();
+  }
+}
+
+async function addAll(context: CommandContext, store: Store, output: Output): Promise<number> {
+  const options = context.options;
+  const capacity = (options['pool-capacity'] as number | undefined) ?? presetOptions('dart').poolCapacity;
+  const skipped = { count: 0 };
+  const counts = { trajectories: 0, successes: 0, added: 0 };
+  let batch: Trajectory[] = [];
+  const flush = async () => {
+    counts.added += await store.addExperience(batch, { capacity, experience: true });
+    batch = [];
+  };
+  for await (const { record, where } of readInputs(context, context.positionals, skipped)) {
+    if (record.type !== 'trajectory') {
+      await output.write(record);
+      continue;
+    }
+    try {
+      const trajectory = parseRecord('trajectory', record, where);
+      counts.trajectories += 1;
+      if (isSuccess(trajectory)) batch.push(trajectory);
+    } catch (error) {
+      skipRecord(context, skipped, error);
+    }
+    counts.successes += batch.length >= BATCH ? batch.length : 0;
+    if (batch.length >= BATCH) await flush();
+  }
+  counts.successes += batch.length;
+  await flush();
+  await output.write(summary('dart-curate pool add', { ...counts, skipped_records: skipped.count }));
+  await output.close();
+  tell(context, `${counts.added} of ${counts.successes} successes were new to the pool`);
+  if (skipped.count > 0) return EXIT.failure;
+  return counts.successes > 0 ? EXIT.ok : EXIT.negative;
+}
+
+function summary(command: string, numbers: Record<string, number>) {
+  return { type: 'summary', v: SCHEMA_VERSION, command, ...numbers };
+}
+
+function tell(context: CommandContext, line: string): number {
+  logOf(context).info(line);
+  return EXIT.ok;
+}

@@ -1,0 +1,124 @@
+import { resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
+import { type Output, openOutput } from '../../lib/cli/output.ts';
+import { Progress } from '../../lib/cli/progress.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { printTable } from '../../lib/cli/table.ts';
+import { Curator } from '../../lib/curation/curator.ts';
+import { privateLedger, StoreLedger } from '../../lib/curation/ledger.ts';
+import { CurationLoop } from '../../lib/curation/loop.ts';
+import { MemoryPool } from '../../lib/curation/memory-pool.ts';
+import type { CurationOptions } from '../../lib/curation/options.ts';
+import { StorePool } from '../../lib/curation/store-pool.ts';
+import { curationSummary, describeTally } from '../../lib/curation/summary.ts';
+import type { Tally } from '../../lib/curation/tally.ts';
+import { CurrentVersions } from '../../lib/curation/versions.ts';
+import { EXIT } from '../../lib/errors.ts';
+import { newOwner, type Store } from '../../lib/store/index.ts';
+import { BlobStore } from '../../lib/stream/blobs.ts';
+import { ReaderGone } from '../../lib/stream/writer.ts';
+import { inputBatches, type Skipped, skipRecord } from './input.ts';
+import { curationOptions } from './settings.ts';
+import { givenStore } from './store.ts';
+
+/** `dart-curate`: trajectories in, samples out. */
+export async function run(context: CommandContext): Promise<number> {
+  const rules = curationOptions(context.options);
+  if (context.options['dry-run'] === true) return tellPlan(context, rules);
+  const store = await givenStore(context);
+  const output = await openOutput(context);
+  try {
+    return await curate(context, rules, store, output);
+  } finally {
+    await store?.close();
+  }
+}
+
+async function curate(
+  context: CommandContext,
+  rules: CurationOptions,
+  store: Store | null,
+  output: Output,
+): Promise<number> {
+  const { io } = context;
+  const skipped: Skipped = { count: 0 };
+  const { loop, curator } = assemble(context, rules, store, output, skipped);
+  const progress = new Progress(context, 'curate');
+  loop.onTick = () => progress.update(() => describeTally(curator.tally));
+  try {
+    await loop.run(inputBatches(context, skipped));
+  } finally {
+    progress.stop();
+  }
+  const { tally } = curator;
+  if (io.signal.aborted) {
+    // Told to stop: whoever still reads gets the numbers so far; what is unfinished is in the store.
+    const reads = !(io.signal.reason instanceof ReaderGone);
+    if (reads) await output.write(curationSummary(tally, skipped.count)).catch(() => {});
+    return EXIT.ok;
+  }
+  await output.write(curationSummary(tally, skipped.count));
+  await output.close();
+  progress.done(describeTally(tally));
+  if (context.options.table === true) await printTable(io, ['outcome', 'reason', 'count'], tableOf(tally));
+  if (skipped.count > 0) return EXIT.failure;
+  return tally.groups > 0 ? EXIT.ok : EXIT.negative;
+}
+
+function assemble(
+  context: CommandContext,
+  rules: CurationOptions,
+  store: Store | null,
+  output: Output,
+  skipped: Skipped,
+) {
+  const { io, options } = context;
+  const versions = new CurrentVersions(store);
+  const lease = { owner: newOwner(), ttlMs: Number(options.lease) * 1000 };
+  const ledger = store ? new StoreLedger(store, lease, rules) : null;
+  const blobs = options.blobs === undefined ? null : new BlobStore(resolvePath(io, String(options.blobs)));
+  const curator = new Curator({
+    options: rules,
+    pool: store ? new StorePool(store, rules.poolCapacity) : new MemoryPool(rules.poolCapacity),
+    ledger: ledger ?? privateLedger,
+    versions,
+    hasScreenshot: blobs ? (sha256) => blobs.has(sha256) : undefined,
+  });
+  const follows = options.follow === true;
+  const loop = new CurationLoop({
+    curator,
+    versions,
+    store,
+    recovery: store && ledger && follows ? { store, ledger, curator, versions, options: rules } : null,
+    write: (record) => output.write(record),
+    onBadRecord: (error) => skipRecord(context, skipped, error),
+    signal: io.signal,
+  });
+  return { loop, curator };
+}
+
+function tableOf(tally: Tally): [string, string, number][] {
+  return [
+    ['groups handed on', '', tally.groups],
+    ['of them with a stored success', '', tally.injected],
+    ...Object.entries(tally.rejectedGroups).map(([reason, n]): [string, string, number] => [
+      'group left out',
+      reason,
+      n,
+    ]),
+    ...Object.entries(tally.rejectedTrajectories).map(([reason, n]): [string, string, number] => [
+      'trajectory left out',
+      reason,
+      n,
+    ]),
+  ];
+}
+
+function tellPlan({ positionals, options, ...context }: CommandContext, rules: CurationOptions): number {
+  const from = positionals.length === 0 ? 'standard input' : positionals.join(', ');
+  const keep = options.store === undefined ? 'nothing is stored' : `stored in ${options.store}`;
+  logOf({ positionals, options, ...context }).info(
+    `would curate ${from}, ${keep}: pool ${rules.pool}, staleness up to ${rules.maxStaleness}, advantage ${rules.advantage} per ${rules.advantageScope}`,
+  );
+  return EXIT.ok;
+}

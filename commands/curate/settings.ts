@@ -1,0 +1,22 @@
+import type { OptionValue } from '../../lib/cli/spec.ts';
+import type { AdvantageKind, AdvantageScope } from '../../lib/curation/advantage.ts';
+import { type CurationOptions, presetOptions } from '../../lib/curation/options.ts';
+
+type Options = Readonly<Record<string, OptionValue>>;
+
+/** The rules that the options ask for: those of the preset, changed one by one. */
+export function curationOptions(options: Options): CurationOptions {
+  const preset = presetOptions(String(options.preset ?? 'dart'));
+  const seconds = options['group-timeout'] as number | undefined;
+  return {
+    maxStaleness: (options['max-staleness'] as number | undefined) ?? preset.maxStaleness,
+    minScored: (options['min-scored'] as number | undefined) ?? preset.minScored,
+    pool: options['no-pool'] === true ? 'off' : preset.pool,
+    poolCapacity: (options['pool-capacity'] as number | undefined) ?? preset.poolCapacity,
+    advantage: (options.advantage as AdvantageKind | undefined) ?? preset.advantage,
+    advantageScope: (options['advantage-scope'] as AdvantageScope | undefined) ?? preset.advantageScope,
+    maxGroup: (options['max-group'] as number | undefined) ?? preset.maxGroup,
+    keepConstant: options['keep-constant'] === true || preset.keepConstant,
+    groupTimeoutMs: seconds === undefined ? preset.groupTimeoutMs : seconds * 1000,
+  };
+}

@@ -1,0 +1,79 @@
+import { openOutput } from '../../lib/cli/output.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { printTable } from '../../lib/cli/table.ts';
+import { EXIT } from '../../lib/errors.ts';
+import type { Store, TaskStatistics } from '../../lib/store/index.ts';
+import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { anyStore } from './store.ts';
+
+interface Row extends TaskStatistics {
+  task_id: string;
+  domain: string;
+  experience: number;
+}
+
+/** `dart-curate stats`: success of each task from its newest rollouts. */
+export async function run(context: CommandContext): Promise<number> {
+  const store = await anyStore(context);
+  try {
+    const rows = await readRows(context, store);
+    const output = await openOutput(context);
+    for (const row of rows) await output.write(resultOf(row));
+    const runId = context.options['run-id'] as string | undefined;
+    await output.write({
+      type: 'summary',
+      v: SCHEMA_VERSION,
+      command: 'dart-curate stats',
+      tasks: rows.length,
+      score: meanScore(rows),
+      groups: await store.groupCounts(runId),
+      versions: (await store.latestVersion(runId))?.version ?? null,
+    });
+    await output.close();
+    if (context.options.table === true) await printTable(context.io, HEAD, rows.map(cells));
+    return rows.length > 0 ? EXIT.ok : EXIT.negative;
+  } finally {
+    await store.close();
+  }
+}
+
+async function readRows({ options }: CommandContext, store: Store): Promise<Row[]> {
+  const tasks = await store.listTasks();
+  const ids = tasks.map((task) => task.task_id);
+  const run_id = options['run-id'] as string | undefined;
+  const statistics = await store.taskStatistics(ids, Number(options['success-window']), { run_id });
+  const pool = new Map((await store.experienceCounts()).map((row) => [row.task_id, row.successes]));
+  return tasks.map(({ task_id, domain }) => ({
+    task_id,
+    domain,
+    ...statistics.get(task_id)!,
+    experience: pool.get(task_id) ?? 0,
+  }));
+}
+
+function resultOf(row: Row) {
+  return {
+    type: 'result',
+    v: SCHEMA_VERSION,
+    task_id: row.task_id,
+    domain: row.domain,
+    score: row.success_rate,
+    rollouts: row.scored,
+    longest_success: row.longest_success,
+    failures: row.failures,
+    experience: row.experience,
+  };
+}
+
+/** Mean over the tasks that were scored. */
+function meanScore(rows: readonly Row[]): number | null {
+  const scores = rows.map((row) => row.success_rate).filter((rate) => rate !== null);
+  return scores.length === 0 ? null : scores.reduce((sum, rate) => sum + rate, 0) / scores.length;
+}
+
+const HEAD = ['task', 'domain', 'success', 'rollouts', 'longest success', 'errors', 'pool'];
+
+function cells(row: Row): (string | number | null)[] {
+  const success = row.success_rate === null ? null : row.success_rate.toFixed(2);
+  return [row.task_id, row.domain, success, row.scored, row.longest_success, row.failures, row.experience];
+}
