@@ -82,8 +82,13 @@ function exampleLines(spec: CommandSpec): string[] {
   ]);
 }
 
-/** A command that is too long for the page, continued as a shell takes it. */
+/** A command that is too long for the page, continued as a shell takes it: before an option or a pipe. */
 function commandLines(command: string): string[] {
-  const lines = wrap(command, WIDTH - 8);
+  const lines: string[] = [];
+  for (const part of command.split(/ (?=--?[a-z]|\|)/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + part.length < WIDTH - 8) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(part);
+  }
   return lines.map((line, i) => (i === 0 ? line : `  ${line}`) + (i === lines.length - 1 ? '' : ' \\'));
 }

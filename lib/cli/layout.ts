@@ -28,8 +28,7 @@ export function detailsOf(option: OptionSpec): string[] {
   if (option.required) details.push('required');
   if (option.multiple) details.push('may be repeated');
   if (option.choices) details.push(`one of ${option.choices.join(', ')}`);
-  const range = rangeOf(option).trim();
-  if (range !== '') details.push(range);
+  if (rangeOf(option) !== '') details.push(rangeOf(option));
   if (option.default !== undefined && option.default !== false) details.push(`default ${shown(option.default)}`);
   return details;
 }

@@ -35,7 +35,7 @@ export function resolveOptions(spec: CommandSpec, flags: Flags, commands: readon
   const options = new Map<string, Resolved>();
   for (const option of spec.options) {
     const resolved = resolveOne(option, flags, config, io);
-    if (option.required && resolved.value === undefined) throw missing(option, spec);
+    if (option.required && resolved.value === undefined) throw missing(option, commands);
     options.set(option.name, resolved);
   }
   return { options, warnings: config?.warnings ?? [] };
@@ -60,9 +60,9 @@ function made(option: OptionSpec, raw: unknown, origin: Origin, where: string): 
   return { value: coerce(option, raw, where), origin, where };
 }
 
-function missing(option: OptionSpec, spec: CommandSpec): UsageError {
+function missing(option: OptionSpec, commands: readonly string[]): UsageError {
   const value = option.type === 'boolean' ? '' : ` ${option.value ?? 'VALUE'}`;
-  return new UsageError(`--${option.name} is missing`, { hint: `${spec.name} --${option.name}${value}` });
+  return new UsageError(`--${option.name} is missing`, { hint: `${commands.join(' ')} --${option.name}${value}` });
 }
 
 /** The record of `--print-config`. Passwords inside URLs are not shown. */

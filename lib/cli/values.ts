@@ -48,14 +48,16 @@ function toNumber(option: OptionSpec, raw: unknown, where: string): number {
   const fits = Number.isFinite(value) && (!whole || Number.isSafeInteger(value));
   if (fits && value >= (option.min ?? -Infinity) && value <= (option.max ?? Infinity)) return value;
   const kind = whole ? 'an integer' : 'a number';
-  throw new UsageError(`expected ${kind}${rangeOf(option)} but received '${raw}'`, { where });
+  const range = rangeOf(option);
+  const wanted = range === '' ? kind : `${kind}, ${range},`;
+  throw new UsageError(`expected ${wanted} but received '${raw}'`, { where });
 }
 
-/** ` of at least 1`, ` between 0 and 1`, or nothing. */
+/** `at least 1`, `0 to 1`, or nothing. */
 export function rangeOf(option: OptionSpec): string {
-  if (option.min !== undefined && option.max !== undefined) return ` between ${option.min} and ${option.max}`;
-  if (option.min !== undefined) return ` of at least ${option.min}`;
-  return option.max === undefined ? '' : ` of at most ${option.max}`;
+  if (option.min !== undefined && option.max !== undefined) return `${option.min} to ${option.max}`;
+  if (option.min !== undefined) return `at least ${option.min}`;
+  return option.max === undefined ? '' : `at most ${option.max}`;
 }
 
 function listOf(words: readonly string[]): string {
