@@ -1,4 +1,6 @@
 import { DartError } from '../errors.ts';
+import type { Env } from '../stream/records.ts';
+import { AttachDriver } from './attach.ts';
 import { EmbeddedDriver } from './embedded.ts';
 import type { Driver } from './environment.ts';
 import type { LatencyModel } from './latency.ts';
@@ -55,7 +57,19 @@ export async function openDriver(spec: string): Promise<Driver> {
   return new EmbeddedDriver(count, createEmbeddedGuest, latency);
 }
 
-/** Starts the desktops that a specification names: `embedded:4`. */
-export async function openEnvironments(spec: string, options: PoolOptions = {}): Promise<EnvironmentPool> {
-  return new EnvironmentPool([await openDriver(spec)], options);
+/**
+ * The desktops that a specification names (`embedded:4`), or those that env records describe.
+ * @throws DartError on a specification or record that cannot be used. Desktops start after it has resolved.
+ */
+export async function openEnvironments(
+  desktops: string | readonly Env[],
+  options: PoolOptions = {},
+): Promise<EnvironmentPool> {
+  const driver = typeof desktops === 'string' ? await openDriver(desktops) : await attachDriver(desktops);
+  return new EnvironmentPool([driver], options);
+}
+
+async function attachDriver(envs: readonly Env[]): Promise<Driver> {
+  const { createHttpGuest } = await import('../guest/http_client.ts');
+  return new AttachDriver(envs, createHttpGuest);
 }

@@ -24,8 +24,8 @@ export interface PlannerOptions {
   seed: number;
   /** Begins every group id, so that the same run plans the same groups wherever and whenever it is resumed. */
   runId: string;
-  /** Go through the tasks again and again instead of once. */
-  forever: boolean;
+  /** How many times to go through the tasks; Infinity: until told to stop. */
+  sweeps: number;
   evaluation?: boolean;
   dynamicRollouts: boolean;
   dynamicLength: boolean;
@@ -48,7 +48,7 @@ export class GroupPlanner {
     this.#random = new Random(`${options.seed}/sweeps`);
   }
 
-  /** The next group; null when each task had its turn (never null with `forever`). */
+  /** The next group; null when each task had all its turns. */
   async next(): Promise<Group | null> {
     if (this.#sweep.length === 0 && !this.#beginSweep()) return null;
     const task = this.#sweep.pop()!;
@@ -69,8 +69,8 @@ export class GroupPlanner {
   }
 
   #beginSweep(): boolean {
-    const { tasks, forever } = this.#options;
-    if (tasks.length === 0 || (this.#sweeps > 0 && !forever)) return false;
+    const { tasks, sweeps } = this.#options;
+    if (tasks.length === 0 || this.#sweeps >= sweeps) return false;
     this.#sweeps += 1;
     this.#sweep = this.#random.shuffle([...tasks]);
     return true;

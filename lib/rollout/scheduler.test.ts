@@ -99,7 +99,7 @@ describe('GroupPlanner', () => {
     rollouts: 8,
     seed: 1,
     runId: 's',
-    forever: true,
+    sweeps: Number.POSITIVE_INFINITY,
     dynamicRollouts: true,
     dynamicLength: true,
     limits: { minSteps: 5, maxSteps: 30, slack: 2 },
@@ -121,9 +121,9 @@ describe('GroupPlanner', () => {
     expect(names(await plan(new GroupPlanner({ ...options, seed: 2 }), 20))).not.toBe(names(groups));
   });
 
-  it('ends after one sweep unless it goes on forever', async () => {
-    const planner = new GroupPlanner({ ...options, forever: false });
-    await plan(planner, 5);
+  it('ends after the last sweep', async () => {
+    const planner = new GroupPlanner({ ...options, sweeps: 2 });
+    await plan(planner, 10);
     expect(await planner.next()).toBeNull();
   });
 

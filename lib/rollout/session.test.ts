@@ -90,6 +90,14 @@ describe('runSession', () => {
     expect(group[0]!.replies).not.toEqual(group[1]!.replies);
   });
 
+  it('for evaluation gives each rollout a desktop of its own, with a seed that training never uses', async () => {
+    const { written } = await session({ evaluation: true, rollouts: 3 });
+    const seeds = written.map((record) => record.env_seed!);
+    expect(seeds).toHaveLength(9);
+    expect(new Set(seeds).size).toBe(9);
+    expect(Math.min(...seeds)).toBeGreaterThan(1_000_000);
+  });
+
   it('with follow goes on until told to stop, fair over the tasks', async () => {
     const { written } = await session({ follow: true });
     expect(written.length).toBeGreaterThanOrEqual(20);

@@ -41,6 +41,7 @@ export interface SessionOptions {
   /** Open groups; by default enough for two rounds of all desktops. */
   window?: number;
   seed: number;
+  /** Desktops of evaluation: seeds that training never uses, and another one for each rollout instead of each group. */
   evaluation: boolean;
   dynamicRollouts: boolean;
   dynamicLength: boolean;
@@ -165,10 +166,9 @@ class Session {
     const { options } = { options: this.#options };
     const planner = new GroupPlanner({
       tasks: options.tasks,
-      rollouts: options.rollouts,
+      ...this.#amounts(),
       seed: options.seed,
       runId: options.runId,
-      forever: options.follow,
       evaluation: options.evaluation,
       dynamicRollouts: options.dynamicRollouts,
       dynamicLength: options.dynamicLength,
@@ -180,6 +180,13 @@ class Session {
       return new BatchScheduler(groups, { groups: options.batchGroups, between: () => this.#betweenBatches() });
     }
     return new RolloutScheduler(groups, options.window ?? defaultWindow(options.environments.size, options.rollouts));
+  }
+
+  /** Groups of n; for evaluation n groups of one, each on a desktop of its own seed. */
+  #amounts(): { rollouts: number; sweeps: number } {
+    const { evaluation, rollouts, follow } = this.#options;
+    if (evaluation) return { rollouts: 1, sweeps: follow ? Number.POSITIVE_INFINITY : rollouts };
+    return { rollouts, sweeps: follow ? Number.POSITIVE_INFINITY : 1 };
   }
 
   async #deliver(batch: Trajectory[]): Promise<void> {

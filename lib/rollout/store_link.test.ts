@@ -31,13 +31,13 @@ function link(store: Store): StoreLink {
 }
 
 const tasks = [someTask('os/a')];
-function planner(progress: TaskProgress, forever = false): GroupPlanner {
+function planner(progress: TaskProgress, sweeps = 1): GroupPlanner {
   return new GroupPlanner({
     tasks,
     rollouts: 4,
     seed: 1,
     runId: 'run',
-    forever,
+    sweeps,
     dynamicRollouts: true,
     dynamicLength: true,
     limits: { minSteps: 1, maxSteps: 30, slack: 2 },
@@ -83,7 +83,7 @@ describe('StoreLink', () => {
     await shared.keep([1, 1, 1, 0].map((reward, rolloutIndex) => scored({ group, rolloutIndex }, reward)));
     expect((await shared.read(['os/a'])).get('os/a')).toMatchObject({ successRate: 0.75 });
     // 9/.75 − 7 = 5, but no more than the 4 asked for.
-    const next = planner(new TaskProgress(['os/a'], 16, shared), true);
+    const next = planner(new TaskProgress(['os/a'], 16, shared), 2);
     expect(await next.next()).toMatchObject({ size: 4 });
     expect(await shared.latest()).toBeNull();
     await store.publishVersion({ run_id: 'run', version: 3, path: 'versions/3', groups: [] });

@@ -1,0 +1,206 @@
+import type { OptionSpec } from '../../lib/cli/spec.ts';
+
+const WHAT: readonly OptionSpec[] = [
+  {
+    name: 'tasks',
+    type: 'string',
+    value: 'FILE|DIR|-',
+    default: '-',
+    describe: 'Tasks: OSWorld task files (a file, or a folder at any depth), task records, or - for standard input',
+  },
+  {
+    name: 'env',
+    type: 'string',
+    value: 'SPEC|-',
+    describe:
+      'Desktops: embedded:N[,latency=MS][,jitter=S][,reset=MS][,screenshot=MS], or - for env records on standard input (default: those, or embedded:8 without any)',
+  },
+  {
+    name: 'policy',
+    type: 'string',
+    required: true,
+    value: 'SPEC',
+    describe:
+      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail',
+  },
+  { name: 'domain', type: 'string', value: 'NAME', multiple: true, describe: 'Only tasks of this domain' },
+  { name: 'task', type: 'string', value: 'ID', multiple: true, describe: 'Only this task' },
+  { name: 'sample', type: 'integer', value: 'N', min: 1, describe: 'Only so many tasks, drawn by --seed' },
+  {
+    name: 'assets',
+    type: 'string',
+    value: 'DIR',
+    describe: 'Folder of the files that tasks download; without it such tasks end in env_error',
+  },
+].map((option) => ({ ...option, group: 'What' }) as OptionSpec);
+
+const AMOUNT: readonly OptionSpec[] = [
+  {
+    name: 'rollouts',
+    alias: 'n',
+    type: 'integer',
+    value: 'N',
+    default: 8,
+    min: 1,
+    describe: 'Rollouts of a task planned together',
+  },
+  { name: 'follow', type: 'boolean', describe: 'Keep sampling, task after task, until told to stop' },
+  { name: 'max-steps', type: 'integer', value: 'N', default: 30, min: 1, describe: 'Most steps of an episode' },
+  {
+    name: 'min-steps',
+    type: 'integer',
+    value: 'N',
+    default: 5,
+    min: 1,
+    describe: 'Least cap that dynamic length may set',
+  },
+  {
+    name: 'length-slack',
+    type: 'integer',
+    value: 'N',
+    default: 2,
+    min: 0,
+    describe: "Steps beyond a task's longest success",
+  },
+  {
+    name: 'success-window',
+    type: 'integer',
+    value: 'N',
+    default: 16,
+    min: 1,
+    describe: "Newest scored rollouts that a task's success rate is taken over",
+  },
+  {
+    name: 'dynamic-rollouts',
+    type: 'boolean',
+    default: true,
+    describe: 'With --follow: fewer rollouts of tasks that succeed often',
+  },
+  {
+    name: 'dynamic-length',
+    type: 'boolean',
+    default: true,
+    describe: "With --follow: cap episodes a little above the task's longest success",
+  },
+  {
+    name: 'window',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    describe: 'Groups whose rollouts are interleaved (default: two rounds of all desktops)',
+  },
+  {
+    name: 'eval-seeds',
+    type: 'boolean',
+    describe: 'Desktop seeds above 1,000,000, which training never uses, another for each rollout',
+  },
+].map((option) => ({ ...option, group: 'How much' }) as OptionSpec);
+
+const SAMPLING: readonly OptionSpec[] = [
+  {
+    name: 'temperature',
+    type: 'number',
+    value: 'T',
+    default: 1,
+    min: 0,
+    describe: 'Sampling temperature; 0 takes the likeliest token',
+  },
+  {
+    name: 'top-p',
+    type: 'number',
+    value: 'P',
+    default: 1,
+    min: 0,
+    max: 1,
+    describe: 'Sample among the likeliest tokens of this mass',
+  },
+  { name: 'top-k', type: 'integer', value: 'K', min: 1, describe: 'Sample among the K likeliest tokens' },
+  { name: 'max-tokens', type: 'integer', value: 'N', min: 1, describe: 'Most tokens of a reply' },
+  {
+    name: 'on-parse-error',
+    type: 'string',
+    value: 'WHAT',
+    choices: ['observe', 'fail'],
+    default: 'observe',
+    describe: 'A reply that cannot be read: do nothing and show the screen again, or end the episode with FAIL',
+  },
+  {
+    name: 'fail-at-limit',
+    type: 'boolean',
+    describe: 'Count the last action at the step limit as FAIL, as DART does (passes infeasible tasks)',
+  },
+].map((option) => ({ ...option, group: 'Policy' }) as OptionSpec);
+
+const SYSTEM: readonly OptionSpec[] = [
+  {
+    name: 'workers',
+    type: 'integer',
+    value: 'N',
+    default: 2,
+    min: 1,
+    describe: 'Workers that an onnx policy is opened as',
+  },
+  { name: 'threads', type: 'integer', value: 'N', default: 1, min: 1, describe: 'Threads of one onnx worker' },
+  {
+    name: 'mode',
+    type: 'string',
+    value: 'MODE',
+    choices: ['async', 'batch'],
+    default: 'async',
+    describe:
+      'Start the next rollout whenever a desktop is free, or plan batches and wait for all of each (the coupled baseline)',
+  },
+  { name: 'batch-groups', type: 'integer', value: 'N', default: 8, min: 1, describe: 'Groups of one batch' },
+  {
+    name: 'version-wait',
+    type: 'number',
+    value: 'S',
+    default: 60,
+    min: 0,
+    describe: 'How long a batch waits for the version learned from the last one',
+  },
+  {
+    name: 'sync',
+    type: 'string',
+    value: 'HOW',
+    choices: ['one', 'global', 'off'],
+    default: 'one',
+    describe: 'Workers change to new versions one at a time, all together, or never',
+  },
+  {
+    name: 'sync-interval',
+    type: 'number',
+    value: 'S',
+    default: 1,
+    min: 0.05,
+    describe: 'How often to look for a newer version',
+  },
+  {
+    name: 'store',
+    type: 'string',
+    value: 'URL',
+    describe: 'Share work, statistics and versions through this store, such as sqlite:PATH',
+  },
+  {
+    name: 'blobs',
+    type: 'string',
+    value: 'DIR',
+    describe: 'Folder of the screenshots (default: $XDG_STATE_HOME/dart/blobs)',
+  },
+  {
+    name: 'run-id',
+    type: 'string',
+    value: 'ID',
+    describe: 'Name of the run; the same name and store continue where it ended (default: a new one)',
+  },
+  {
+    name: 'grace',
+    type: 'number',
+    value: 'S',
+    default: 2,
+    min: 0,
+    describe: 'When interrupted, how long rollouts under way may take to end',
+  },
+].map((option) => ({ ...option, group: 'System' }) as OptionSpec);
+
+export const ROLLOUT_OPTIONS: readonly OptionSpec[] = [...WHAT, ...AMOUNT, ...SAMPLING, ...SYSTEM];

@@ -1,0 +1,119 @@
+import { mkdir } from 'node:fs/promises';
+import { logOf } from '../../lib/cli/log.ts';
+import { openOutput } from '../../lib/cli/output.ts';
+import { Progress } from '../../lib/cli/progress.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { printTable } from '../../lib/cli/table.ts';
+import { openEnvironments } from '../../lib/environment/open.ts';
+import { EXIT, messageOf } from '../../lib/errors.ts';
+import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
+import { stoppingOf } from '../../lib/rollout/stopping.ts';
+import type { Tally } from '../../lib/rollout/tally.ts';
+import { openStore } from '../../lib/store/index.ts';
+import { BlobStore } from '../../lib/stream/blobs.ts';
+import { fileError } from '../../lib/stream/errno.ts';
+import { SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
+import { ReaderGone } from '../../lib/stream/writer.ts';
+import { readInput } from './input.ts';
+import { type Settings, settingsOf } from './settings.ts';
+
+const DEFAULT_DESKTOPS = 'embedded:8';
+
+/** `dart-rollout`: everything is opened here, and closed here in the opposite order. */
+export async function run(context: CommandContext): Promise<number> {
+  const { io, options } = context;
+  const log = logOf(context);
+  const settings = settingsOf(context);
+  const output = await openOutput(context);
+  const input = await readInput(context, settings.filter, (record) => output.write(record));
+  if (options['dry-run'] === true) {
+    log.info(
+      `would give ${input.tasks.length} tasks ${settings.session.rollouts} rollouts each as run ${settings.session.runId}`,
+    );
+    return EXIT.ok;
+  }
+  await makeFolder(settings.blobs);
+  const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
+  const store = settings.store === undefined ? null : await openStore(settings.store);
+  const environments = await openEnvironments(
+    input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),
+    {
+      onFailure: ({ env_id, error, retired }) =>
+        log.warn(`desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
+    },
+  );
+  const progress = new Progress(context, `run ${settings.session.runId}`);
+  try {
+    const end = await runSession({
+      ...settings.session,
+      tasks: input.tasks,
+      environments,
+      store,
+      stopping,
+      blobs: new BlobStore(settings.blobs),
+      write: (trajectory) => output.write(trajectory),
+      notes: {
+        warn: (message) => log.warn(message),
+        info: (message) => log.info(message),
+        progress: (tally, version) => progress.update(() => describe(tally, version)),
+      },
+    });
+    progress.done(describe(end.tally, end.version));
+    await output.write(summaryOf(end, settings, environments.failures, input.skipped));
+    await output.close();
+    if (options.table === true) await printTable(io, ['outcome', 'rollouts'], Object.entries(end.tally.outcomes));
+    const failed = end.tally.errors > 0 || input.skipped > 0;
+    return failed && !settings.session.follow ? EXIT.failure : EXIT.ok;
+  } finally {
+    progress.stop();
+    stopping.dispose();
+    await environments.close();
+    await store?.close();
+  }
+}
+
+function describe(tally: Tally, version: number): string {
+  const counts = Object.entries(tally.outcomes).filter(([, count]) => count > 0);
+  const recent =
+    tally.recentReward === null ? 'nothing scored' : `success ${tally.recentReward.toFixed(2)} over the last 100`;
+  return [
+    `${tally.trajectories} trajectories`,
+    `${Math.round(tally.perMinute)}/min`,
+    recent,
+    `version ${version}`,
+    counts.map(([name, count]) => `${name} ${count}`).join(' '),
+  ].join(', ');
+}
+
+function summaryOf(
+  { tally, policy, version, syncs }: SessionEnd,
+  settings: Settings,
+  failures: number,
+  skipped: number,
+): Summary {
+  return {
+    type: 'summary',
+    v: SCHEMA_VERSION,
+    command: 'dart-rollout',
+    run_id: settings.session.runId,
+    policy,
+    version,
+    trajectories: tally.trajectories,
+    scored: tally.scored,
+    success: tally.meanReward,
+    outcomes: tally.outcomes,
+    steps: tally.steps,
+    parse_errors: tally.parseErrors,
+    desktop_failures: failures,
+    syncs,
+    skipped,
+    trajectories_per_minute: Math.round(tally.perMinute * 10) / 10,
+    wall_s: Math.round(tally.wallMs) / 1000,
+  };
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw fileError(error, 'make the folder', path);
+  });
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { resolvePath } from '../../lib/cli/input.ts';
+import { xdgFolder } from '../../lib/cli/paths.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import type { TaskFilter } from '../../lib/osworld/load.ts';
+import { splitPolicySpec } from '../../lib/policy/spec.ts';
+import type { SessionOptions } from '../../lib/rollout/session.ts';
+
+/** What the options of the command line mean, before anything is opened. */
+export interface Settings {
+  session: Omit<SessionOptions, 'tasks' | 'environments' | 'blobs' | 'store' | 'write' | 'notes' | 'stopping'>;
+  filter: TaskFilter;
+  blobs: string;
+  store: string | undefined;
+  graceMs: number;
+}
+
+export function settingsOf({ io, options }: CommandContext): Settings {
+  const number = (name: string) => options[name] as number;
+  const text = (name: string) => options[name] as string | undefined;
+  const follow = options.follow === true;
+  const assets = text('assets');
+  return {
+    filter: {
+      domains: options.domain as string[] | undefined,
+      ids: options.task as string[] | undefined,
+      sample: options.sample as number | undefined,
+      seed: number('seed'),
+    },
+    blobs: text('blobs') === undefined ? join(xdgFolder('state', io.env), 'blobs') : resolvePath(io, text('blobs')!),
+    store: text('store'),
+    graceMs: number('grace') * 1000,
+    session: {
+      runId: text('run-id') ?? newRunId(),
+      policy: absolute(text('policy')!, io),
+      workers: number('workers'),
+      threads: number('threads'),
+      rollouts: number('rollouts'),
+      follow,
+      mode: text('mode') as 'async' | 'batch',
+      batchGroups: number('batch-groups'),
+      versionWaitMs: number('version-wait') * 1000,
+      sync: text('sync') as 'one' | 'global' | 'off',
+      syncIntervalMs: number('sync-interval') * 1000,
+      window: options.window as number | undefined,
+      seed: (options.seed as number | undefined) ?? 0,
+      evaluation: options['eval-seeds'] === true,
+      dynamicRollouts: follow && options['dynamic-rollouts'] === true,
+      dynamicLength: follow && options['dynamic-length'] === true,
+      limits: { minSteps: number('min-steps'), maxSteps: number('max-steps'), slack: number('length-slack') },
+      successWindow: number('success-window'),
+      sampling: {
+        temperature: number('temperature'),
+        top_p: number('top-p'),
+        ...(options['top-k'] === undefined ? {} : { top_k: number('top-k') }),
+        ...(options['max-tokens'] === undefined ? {} : { max_tokens: number('max-tokens') }),
+      },
+      onParseError: text('on-parse-error') as 'observe' | 'fail',
+      failAtLimit: options['fail-at-limit'] === true,
+      assetsDir: assets === undefined ? null : resolvePath(io, assets),
+      config: { ...options },
+    },
+  };
+}
+
+/** Sorts by time and is unique: `20260131T120000-1a2b3c`. */
+function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]|\..*/g, '');
+  return `${time}-${randomUUID().slice(0, 6)}`;
+}
+
+/** A policy's path is taken from the command's folder. */
+function absolute(spec: string, io: CommandContext['io']): string {
+  const { kind, rest } = splitPolicySpec(spec);
+  return (kind === 'onnx' || kind === 'replay') && rest !== '' ? `${kind}:${resolvePath(io, rest)}` : spec;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Guest } from '../guest/guest.ts';
+import type { Env } from '../stream/records.ts';
+import { AttachDriver } from './attach.ts';
+import { FakeGuest } from './fake.testing.ts';
+import { EnvironmentPool } from './pool.ts';
+
+const env = (env_id: string, server_url: string | null = `http://127.0.0.1/${env_id}`): Env => ({
+  type: 'env',
+  v: 1,
+  env_id,
+  driver: 'docker',
+  state: 'ready',
+  server_url,
+  screen: { width: 16, height: 12 },
+  boot_ms: 1,
+});
+
+/** A desktop without a reset of its own, as OSWorld's servers are. */
+function plain(id: string): Guest {
+  return new Proxy(new FakeGuest(id), {
+    has: (guest, name) => name !== 'reset' && name in guest,
+    get: (guest, name) => {
+      const value = Reflect.get(guest, name, guest);
+      return typeof value === 'function' ? value.bind(guest) : value;
+    },
+  });
+}
+
+describe('AttachDriver', () => {
+  it('connects to each desktop once and keeps its id', async () => {
+    const urls: string[] = [];
+    const pool = new EnvironmentPool([
+      new AttachDriver([env('a'), env('b')], (id, url) => {
+        urls.push(url);
+        return new FakeGuest(id);
+      }),
+    ]);
+    const leased = [await pool.lease(), await pool.lease()];
+    expect(leased.map(({ id, driver }) => `${id} ${driver}`)).toEqual(['a docker', 'b docker']);
+    expect(urls).toEqual(['http://127.0.0.1/a', 'http://127.0.0.1/b']);
+    await leased[0]!.reset(5);
+    await leased[0]!.reset(6);
+    expect((leased[0]!.guest as FakeGuest).log).toEqual(['reset 5', 'reset 6']);
+    await pool.close();
+  });
+
+  it('uses a desktop that cannot reset itself once, with the waits of the protocol', async () => {
+    const driver = new AttachDriver([env('a')], plain);
+    const started = await driver.start(0);
+    expect(started.waits).toEqual({ afterResetMs: 60_000, afterActionMs: 2_000, beforeEvaluateMs: 20_000 });
+    await started.reset(1);
+    await expect(started.reset(2)).rejects.toMatchObject({
+      message: 'this desktop was used and cannot go back to a clean state by itself',
+      where: 'a',
+    });
+  });
+
+  it('names a desktop that does not answer, and one without a server', async () => {
+    const dead = new AttachDriver(
+      [env('a')],
+      (id) => new FakeGuest(id, { screenshot: () => Promise.reject(new Error('refused')) }),
+    );
+    await expect(new EnvironmentPool([dead]).lease()).rejects.toThrow(
+      'no desktop is left; the last one failed: refused',
+    );
+    expect(() => new AttachDriver([env('a', null)], plain)).toThrow('this desktop has no server_url');
+  });
+});
