@@ -1,0 +1,63 @@
+const ALIASES: Record<string, string> = {
+  return: 'enter',
+  kp_enter: 'enter',
+  escape: 'esc',
+  del: 'delete',
+  control: 'ctrl',
+  ctrlleft: 'ctrl',
+  ctrlright: 'ctrl',
+  altleft: 'alt',
+  altright: 'alt',
+  option: 'alt',
+  shiftleft: 'shift',
+  shiftright: 'shift',
+  cmd: 'win',
+  command: 'win',
+  super: 'win',
+  meta: 'win',
+  winleft: 'win',
+  winright: 'win',
+  arrowup: 'up',
+  arrowdown: 'down',
+  arrowleft: 'left',
+  arrowright: 'right',
+  pgup: 'pageup',
+  page_up: 'pageup',
+  pgdn: 'pagedown',
+  page_down: 'pagedown',
+  ' ': 'space',
+  '\n': 'enter',
+  '\t': 'tab',
+};
+
+const MODIFIERS = ['ctrl', 'alt', 'shift', 'win'];
+
+/** pyautogui's, UI-TARS's and X's names of a key, made one. */
+export function keyName(key: string): string {
+  const lower = key.length === 1 ? key : key.toLowerCase();
+  return ALIASES[lower] ?? lower;
+}
+
+export function isModifier(key: string): boolean {
+  return MODIFIERS.includes(key);
+}
+
+/**
+ * Keys pressed together as combinations: modifiers in a fixed order before each other key (`ctrl+shift+t`). Letters are
+ * lower case once a modifier is there, so that `ctrl S` is `ctrl s`.
+ */
+export function combosOf(keys: string[], held: ReadonlySet<string>): string[] {
+  const names = keys.map(keyName);
+  const modifiers = MODIFIERS.filter((m) => held.has(m) || names.includes(m));
+  return names
+    .filter((name) => !isModifier(name))
+    .map((name) => (modifiers.length > 0 ? [...modifiers, name.toLowerCase()].join('+') : name));
+}
+
+/** The character that a combination types; null when it types none. */
+export function characterOf(combo: string): string | null {
+  if (combo === 'space' || combo === 'shift+space') return ' ';
+  if (combo.length === 1) return combo;
+  if (combo.startsWith('shift+') && combo.length === 7) return combo.slice(6).toUpperCase();
+  return null;
+}
