@@ -13,7 +13,7 @@ const WHAT: readonly OptionSpec[] = [
     type: 'string',
     value: 'SPEC|-',
     describe:
-      'Desktops: embedded:N[,latency=MS][,jitter=S][,reset=MS][,screenshot=MS], or - for env records on standard input (default: those, or embedded:8 without any)',
+      'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1], or - for env records on standard input (default: those, or embedded:8 without any)',
   },
   {
     name: 'policy',

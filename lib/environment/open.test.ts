@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { FakeGuest } from './fake.testing.ts';
-import { withLatency } from './latency.ts';
-import { parseEnvironmentSpec } from './open.ts';
+import { openEnvironments, parseEnvironmentSpec } from './open.ts';
 
 describe('parseEnvironmentSpec', () => {
   it('reads count and latency', () => {
-    expect(parseEnvironmentSpec('embedded:16')).toEqual({ driver: 'embedded', count: 16, latency: null });
+    expect(parseEnvironmentSpec('embedded:16')).toEqual({
+      driver: 'embedded',
+      count: 16,
+      latency: { stepMs: 0, resetMs: 0, jitter: 0 },
+    });
     expect(parseEnvironmentSpec('embedded:2,latency=300,jitter=0.5,reset=2000')).toEqual({
       driver: 'embedded',
       count: 2,
-      latency: { actionMs: 300, jitter: 0.5, resetMs: 2000, screenshotMs: 0 },
+      latency: { stepMs: 300, jitter: 0.5, resetMs: 2000 },
     });
   });
 
@@ -20,21 +22,21 @@ describe('parseEnvironmentSpec', () => {
     ['embedded:2:3', 'unknown desktops "embedded:2:3"'],
     ['embedded:2,latency=-1', 'cannot read "latency=-1"'],
     ['embedded:2,speed=1', 'cannot read "speed=1"'],
+    ['embedded:2,jitter=2', 'cannot read "jitter=2"'],
   ])('refuses %s', (spec, message) => expect(() => parseEnvironmentSpec(spec)).toThrow(message));
 });
 
-describe('withLatency', () => {
-  it('passes everything on to the desktop, later', async () => {
-    const bare = new FakeGuest('one');
-    const slow = withLatency(bare, { actionMs: 2, resetMs: 1, screenshotMs: 1, jitter: 0.1 });
-    await slow.reset(7);
-    const action = slow.act({ type: 'wait' });
-    expect(bare.log).toEqual(['reset 7']);
-    await action;
-    expect(bare.log).toEqual(['reset 7', 'wait']);
-    await slow.writeFile('/a', new Uint8Array([1]));
-    expect(await slow.readFile('/a')).toEqual(new Uint8Array([1]));
-    expect((await slow.screenshot()).width).toBe(16);
-    expect(slow.id).toBe('one');
+describe('openEnvironments', () => {
+  it('starts embedded desktops; the same seed shows the same screen on each', async () => {
+    const pool = await openEnvironments('embedded:2');
+    const [one, two] = [await pool.lease(), await pool.lease()];
+    const look = async (env: typeof one, seed: number) => {
+      await env.reset(seed);
+      return Buffer.from((await env.guest.screenshot()).rgb()).toString('base64');
+    };
+    const first = await look(one, 5);
+    expect(await look(two, 5)).toBe(first);
+    expect(await look(two, 6)).not.toBe(first);
+    await pool.close();
   });
 });

@@ -1,28 +1,28 @@
+import type { LatencyOptions } from '../desktop/latency.ts';
 import { DartError } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { AttachDriver } from './attach.ts';
 import { EmbeddedDriver } from './embedded.ts';
 import type { Driver } from './environment.ts';
-import type { LatencyModel } from './latency.ts';
 import { EnvironmentPool, type PoolOptions } from './pool.ts';
 
 export interface EmbeddedSpec {
   driver: 'embedded';
   count: number;
-  latency: LatencyModel | null;
+  /** How slow they are; all zero unless asked for. */
+  latency: Required<Omit<LatencyOptions, 'seed'>>;
 }
 
-const EXAMPLE = 'embedded:4, or embedded:4,latency=300,jitter=0.5,reset=2000,screenshot=100';
+const EXAMPLE = 'embedded:4, or embedded:4,latency=300,jitter=0.5,reset=2000';
 /** Options of `embedded:N,…` and the field that each sets. */
-const LATENCY_OPTIONS: Readonly<Record<string, keyof LatencyModel>> = {
-  latency: 'actionMs',
+const LATENCY_OPTIONS: Readonly<Record<string, keyof EmbeddedSpec['latency']>> = {
+  latency: 'stepMs',
   jitter: 'jitter',
   reset: 'resetMs',
-  screenshot: 'screenshotMs',
 };
 
 /**
- * `embedded:N[,latency=MS][,jitter=SIGMA][,reset=MS][,screenshot=MS]` in parts.
+ * `embedded:N[,latency=MS][,jitter=0..1][,reset=MS]` in parts.
  * @throws DartError on an unknown driver, a count below 1, an unknown option or a negative time.
  */
 export function parseEnvironmentSpec(spec: string): EmbeddedSpec {
@@ -34,15 +34,15 @@ export function parseEnvironmentSpec(spec: string): EmbeddedSpec {
   if (!/^[1-9]\d{0,4}$/.test(count)) {
     throw new DartError(`"${head}" does not say how many desktops`, { where: '--env', hint: EXAMPLE });
   }
-  return { driver, count: Number(count), latency: options.length === 0 ? null : parseLatency(options) };
+  return { driver, count: Number(count), latency: parseLatency(options) };
 }
 
-function parseLatency(options: readonly string[]): LatencyModel {
-  const model: LatencyModel = { actionMs: 0, resetMs: 0, screenshotMs: 0, jitter: 0 };
+function parseLatency(options: readonly string[]): EmbeddedSpec['latency'] {
+  const model = { stepMs: 0, resetMs: 0, jitter: 0 };
   for (const option of options) {
     const [name = '', value = ''] = option.split('=');
     const field = Object.hasOwn(LATENCY_OPTIONS, name) ? LATENCY_OPTIONS[name] : undefined;
-    if (!field || !/^\d+(\.\d+)?$/.test(value)) {
+    if (!field || !/^\d+(\.\d+)?$/.test(value) || (field === 'jitter' && Number(value) > 1)) {
       throw new DartError(`cannot read "${option}"`, { where: '--env', hint: EXAMPLE });
     }
     model[field] = Number(value);
@@ -54,7 +54,7 @@ function parseLatency(options: readonly string[]): LatencyModel {
 export async function openDriver(spec: string): Promise<Driver> {
   const { count, latency } = parseEnvironmentSpec(spec);
   const { createEmbeddedGuest } = await import('../desktop/guest.ts');
-  return new EmbeddedDriver(count, createEmbeddedGuest, latency);
+  return new EmbeddedDriver(count, (id, place) => createEmbeddedGuest(id, { ...latency, seed: place }));
 }
 
 /**
