@@ -27,9 +27,10 @@ export interface TrainableModel {
   /**
    * Logits [tokens, V] of the replies' tokens, the replies one after another without padding. Row t of a reply is the
    * distribution that its token t was, or would be, drawn from. Excluded entries are −∞.
+   * @param options.gradient False: `backward` will not be called.
    */
-  forward(batch: readonly ReplyInput[]): Promise<Float32Array>;
-  /** Gradients of all weights, given dloss/dlogits of the last `forward`. */
+  forward(batch: readonly ReplyInput[], options?: { gradient: boolean }): Promise<Float32Array>;
+  /** Gradients of the weights, given dloss/dlogits of the last `forward`; those without influence have none. */
   backward(dlogits: Float32Array): Promise<ReadonlyMap<string, Float32Array>>;
   /** Copies the values in; names that are not there are left as they were. */
   setWeights(values: ReadonlyMap<string, Float32Array>): void;

@@ -3,6 +3,7 @@ import { Random } from '../stream/random.ts';
 import type { Example } from './examples.ts';
 import { imitationMetrics } from './report.ts';
 import type { Session } from './session.ts';
+import { stopReason } from './until.ts';
 
 export interface ImitationOptions {
   epochs: number;
@@ -30,7 +31,7 @@ export async function imitate(
   const perEpoch = Math.ceil(examples.length / batchSamples);
   let stopped: string | null = session.limit();
   for (let update = session.state.updates; stopped === null && update < epochs * perEpoch; update++) {
-    if (signal.aborted) stopped = 'interrupted';
+    if (signal.aborted) stopped = stopReason(signal);
     else stopped = await oneUpdate(session, examples, { update, perEpoch, batchSamples, seed });
   }
   await session.publish();

@@ -152,7 +152,7 @@ export class Learner {
     const { objective } = this.settings;
     if (objective === 'sft' || objective.klBeta === 0) return null;
     if (!this.#reference) throw new Error('a KL term needs a reference policy');
-    const logits = await this.#reference.forward(inputs);
+    const logits = await this.#reference.forward(inputs, { gradient: false });
     const target = Int32Array.from(inputs.flatMap(({ tokens }) => [...tokens]));
     return logpEntropy({ logits, vocabulary: this.model.vocabulary, target, temperature }).logp;
   }

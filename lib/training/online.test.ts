@@ -38,7 +38,7 @@ async function train(
   const { learner, model } = makeLearner();
   const out: AnyRecord[] = [];
   const passed: AnyRecord[] = [];
-  const output = { record: async (record: AnyRecord) => void out.push(record), progress: () => {} };
+  const output = { record: async (record: AnyRecord) => void out.push(record), progress: () => {}, note: () => {} };
   const limits = { maxUpdates: null, maxSamples: null, ...options.limits };
   const state = { ...freshState(''), groups: options.groups ?? [] };
   const session = new Session(learner, state, { limits, publishEvery: 1, output, publisher: null });

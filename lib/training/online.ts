@@ -5,7 +5,7 @@ import type { PolicyObjective } from './presets.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
 import { type SelectedGroup, selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
-import { untilAborted } from './until.ts';
+import { stopReason, untilAborted } from './until.ts';
 
 export interface OnlineOptions {
   objective: PolicyObjective;
@@ -90,7 +90,7 @@ class OnlineLoop {
       if (limit !== null) return limit;
       since = performance.now();
     }
-    if (signal.aborted) return 'interrupted';
+    if (signal.aborted) return stopReason(signal);
     if (this.#progress() >= 0.5) await this.#update();
     return this.#session.limit() ?? 'end-of-input';
   }

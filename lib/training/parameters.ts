@@ -42,12 +42,13 @@ export class Parameters {
     this.gradient.fill(0);
   }
 
-  /** @throws DartError naming a weight for which the model gave no gradient, or one of another size. */
+  /** @throws DartError naming a weight whose gradient has another size. */
   addGradient(gradients: ReadonlyMap<string, Float32Array>): void {
     for (const [name, view] of this.#views(this.gradient)) {
       const part = gradients.get(name);
-      if (part?.length !== view.length) {
-        throw new DartError(`the model gave ${part?.length ?? 'no'} gradient values for ${view.length} of '${name}'`);
+      if (!part) continue;
+      if (part.length !== view.length) {
+        throw new DartError(`the model gave ${part.length} gradient values for ${view.length} of '${name}'`);
       }
       for (let i = 0; i < part.length; i++) view[i]! += part[i]!;
     }

@@ -52,7 +52,7 @@ export async function scorePass(
   const results: { logp: Float32Array; entropy: Float32Array }[] = new Array(examples.length);
   for (const { indices, temperature } of microBatches(examples, size)) {
     const batch = indices.map((i) => examples[i]!);
-    const logits = await model.forward(inputsOf(batch, frames));
+    const logits = await model.forward(inputsOf(batch, frames), { gradient: false });
     const scores = logpEntropy({ logits, vocabulary: model.vocabulary, target: joined(batch), temperature });
     let at = 0;
     for (const index of indices) {

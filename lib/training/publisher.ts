@@ -86,11 +86,10 @@ export class Publisher {
   /** Loads weights, moments and counters of a version, and points latest.json to it. */
   async resume(version: number, parameters: Parameters): Promise<TrainerState> {
     const folder = versionFolder(this.#options.dir, version);
-    const state = JSON.parse(readVersionFile(folder, 'state.json').toString()) as TrainerState;
-    const weights = readSafetensors(readVersionFile(folder, 'weights.safetensors'));
-    const moments = readSafetensors(readVersionFile(folder, 'optimizer.safetensors'));
-    parameters.restore(weights.tensors, `${folder}/weights.safetensors`);
-    parameters.restoreMoments(moments.tensors, state.optimizer_step, `${folder}/optimizer.safetensors`);
+    const state = JSON.parse(Buffer.from(readVersionFile(folder, 'state.json')).toString()) as TrainerState;
+    const read = (name: string) => readSafetensors(readVersionFile(folder, name), `${folder}/${name}`).tensors;
+    parameters.restore(read('weights.safetensors'), folder);
+    parameters.restoreMoments(read('optimizer.safetensors'), state.optimizer_step, folder);
     await pointLatest(this.#options.dir, version);
     return state;
   }

@@ -67,6 +67,7 @@ async function train(records: AnyRecord[], given: Case = {}) {
   const out: AnyRecord[] = [];
   const output = {
     progress: () => {},
+    note: () => {},
     record: async (record: AnyRecord) => {
       if (given.dieAt?.(record)) throw new Error('killed');
       out.push(record);

@@ -10,7 +10,7 @@ import type { PolicyObjective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
-import { untilAborted } from './until.ts';
+import { stopReason, untilAborted } from './until.ts';
 
 export interface TrainingConfig {
   learner: LearnerSettings;
@@ -69,8 +69,8 @@ async function runImitation(
   const total = learner.schedule.total ?? imitationUpdates(shown.examples.length, options);
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
   const session = await openSession(config, settings, around);
-  around.output.progress(describeDemonstrations(shown));
-  const stopped = signal.aborted ? 'interrupted' : await imitate(session, shown.examples, options);
+  around.output.note(describeDemonstrations(shown));
+  const stopped = signal.aborted ? stopReason(signal) : await imitate(session, shown.examples, options);
   const { episodes, refused, unspelt, examples } = shown;
   return session.summary(stopped, { episodes, refused, unspelt_steps: unspelt, demonstrated_steps: examples.length });
 }
@@ -102,7 +102,7 @@ async function begin(
   }
   const state = await publisher.resume(version, learner.parameters);
   learner.updates = state.updates;
-  output.progress(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
+  output.note(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
   return state;
 }
 

@@ -14,8 +14,10 @@ export interface SessionLimits {
 
 export interface SessionOutput {
   record(record: AnyRecord): Promise<void>;
-  /** One line for people. */
+  /** How far it is: a line that the next one may replace. */
   progress(line: string): void;
+  /** A line that stays. */
+  note(line: string): void;
 }
 
 export interface SessionOptions {
@@ -109,6 +111,6 @@ export class Session {
     const reason = 'the loss or its gradient was not finite';
     const event = { type: 'event', v: 1, event: 'update_skipped', reason, steps, after_update: this.state.updates };
     await this.#options.output.record(event);
-    this.#options.output.progress(`an update of ${steps} steps was skipped: ${reason}`);
+    this.#options.output.note(`an update of ${steps} steps was skipped: ${reason}`);
   }
 }

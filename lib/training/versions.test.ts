@@ -32,7 +32,7 @@ describe('versions', () => {
       version: 12,
       path: 'versions/000012',
     });
-    expect(readVersionFile(versionFolder(dir, 12), 'weights.safetensors').toString()).toBe('hello');
+    expect(Buffer.from(readVersionFile(versionFolder(dir, 12), 'weights.safetensors')).toString()).toBe('hello');
   });
 
   it('does not count what a killed trainer leaves: a hidden folder, one without manifest, a file cut short', async () => {

@@ -57,7 +57,7 @@ function isWhole(folder: string, version: number): boolean {
 }
 
 /** A file of a version; throws a DartError where its bytes are not those that were written. */
-export function readVersionFile(folder: string, name: string): Buffer {
+export function readVersionFile(folder: string, name: string): Uint8Array {
   const path = join(folder, name);
   const wanted = readManifest(folder)?.files[name]?.sha256;
   let bytes: Buffer;
@@ -66,7 +66,7 @@ export function readVersionFile(folder: string, name: string): Buffer {
   } catch (error) {
     throw fileError(error, 'read', path);
   }
-  if (wanted === hashOf(bytes)) return bytes;
+  if (wanted === hashOf(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   throw new DartError('the file is not as it was written: its sha256 differs from the manifest', {
     where: path,
     hint: 'remove this version folder; the one before it is used then',
