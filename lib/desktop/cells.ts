@@ -128,13 +128,14 @@ export class Cells {
       const start = origin + row * WIDTH;
       for (let x = 0; x < CELL; x++) this.pixels[start + x] = bits & (128 >> x) ? fg : bg;
     }
-    if (deco & ~(DECO.bold | DECO.italic)) this.paintDecoration(origin, deco);
+    if (deco !== 0) this.paintDecoration(origin, deco);
   }
 
   private paintDecoration(origin: number, deco: number): void {
     const { pixels } = this;
     for (let i = 0; i < CELL; i++) {
       if (deco & DECO.bottom) pixels[origin + 7 * WIDTH + i] = C.line;
+      if (deco & DECO.bold) pixels[origin + 6 * WIDTH + i] = C.link;
       if (deco & DECO.top) pixels[origin + i] = C.line;
       if (deco & DECO.right) pixels[origin + i * WIDTH + 7] = C.line;
       if (deco & DECO.left) pixels[origin + i * WIDTH] = C.line;
@@ -168,10 +169,6 @@ function code(text: string, index: number): number {
 function textBits(first: number, second: number, row: number, deco: number): number {
   let left = GLYPHS[first * 8 + row]! << 1;
   let right = GLYPHS[second * 8 + row]! << 1;
-  if (deco & DECO.bold) {
-    left |= left >> 1;
-    right |= right >> 1;
-  }
   if (deco & DECO.italic && row < 4) {
     left >>= 1;
     right >>= 1;

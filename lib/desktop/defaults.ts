@@ -47,19 +47,19 @@ function samplePicture(kind: 'photo' | 'cat'): Uint8Array {
 }
 
 function landscape(x: number, y: number): number[] {
-  if ((x - 6) ** 2 + (y - 5) ** 2 < 10) return [255, 220, 60];
-  if (y > 12) return [50, 140, 60];
-  if (y > 16 - Math.abs(x - 19)) return [120, 100, 90];
-  return [120, 180, 250];
+  if ((x - 6) ** 2 + (y - 5) ** 2 < 10) return [255, 240, 0];
+  if (y > 12) return [20, 140, 30];
+  if (y > 5 + Math.abs(x - 19)) return [128, 128, 128];
+  return [128, 190, 255];
 }
 
 function cat(x: number, y: number): number[] {
   const head = (x - 12) ** 2 + ((y - 10) * 1.2) ** 2 < 40;
   const ears = y > 1 && y < 7 && (Math.abs(x - 8) < y - 1 || Math.abs(x - 16) < y - 1) && Math.abs(x - 12) < 8;
   const eyes = y > 7 && y < 10 && (x === 9 || x === 15);
-  if (eyes) return [40, 220, 80];
-  if (head || ears) return [90, 80, 80];
-  return x > 21 ? [250, 120, 120] : [240, 240, 250];
+  if (eyes) return [0, 255, 0];
+  if (head || ears) return [88, 88, 88];
+  return x > 21 ? [255, 128, 128] : [232, 232, 232];
 }
 
 function inbox(): string {

@@ -23,7 +23,7 @@ export interface Dialog {
   buttons: DialogButton[];
 }
 
-const DIALOG_WIDTH = 12;
+const DIALOG_WIDTH = 14;
 
 /** The first entry of a dialog, which has the focus when it opens. */
 export function firstField(dialog: Dialog): Field | null {
@@ -40,22 +40,22 @@ export function dialogWidgets(
 ): Widget[] {
   const host: UiHost = { openMenu: null, focus, showPopup: () => {} };
   const ui = new Ui(place.x, place.y, host);
-  ui.fill(0, 0, DIALOG_WIDTH, dialogHeight(dialog), C.dialog, { deco: 0 });
-  ui.label(0, 0, DIALOG_WIDTH, dialog.title, { bg: C.dialogTitle, fg: C.white });
+  ui.fill(0, 0, DIALOG_WIDTH, dialogHeight(dialog), C.dialog, { edges: true });
+  ui.label(0, 0, DIALOG_WIDTH, dialog.title, { bg: C.dialogTitle, fg: C.white, label: ` ${dialog.title}` });
   dialog.rows.forEach((row, index) => {
     addRow(ui, dialog, row, index + 1);
   });
-  let x = 0;
+  let x = 1;
   for (const button of dialog.buttons) {
     const w = Math.ceil((button.name.length + 1) / 2);
-    ui.button(x, dialogHeight(dialog) - 1, w, button.name, () => close(button));
+    ui.button(x, dialogHeight(dialog) - 2, w, button.name, () => close(button));
     x += w + 1;
   }
   return ui.widgets;
 }
 
 export function dialogHeight(dialog: Dialog): number {
-  return dialog.rows.length + 3;
+  return dialog.rows.length + 4;
 }
 
 export function dialogWidth(): number {
@@ -64,17 +64,17 @@ export function dialogWidth(): number {
 
 function addRow(ui: Ui, dialog: Dialog, row: DialogRow, y: number): void {
   if (row.kind === 'label') {
-    ui.label(0, y, DIALOG_WIDTH, row.text, { bg: C.dialog });
+    ui.label(1, y, DIALOG_WIDTH - 2, row.text, { bg: C.dialog });
     return;
   }
   if (row.kind === 'entry') {
     const w = Math.ceil((row.name.length + 1) / 2);
-    ui.label(0, y, w, row.name, { bg: C.dialog });
-    ui.entry(w, y, DIALOG_WIDTH - w, row.name, row.field);
+    ui.label(1, y, w, row.name, { bg: C.dialog });
+    ui.entry(1 + w, y, DIALOG_WIDTH - 2 - w, row.name, row.field);
     return;
   }
   if (row.kind === 'check') {
-    ui.check(0, y, DIALOG_WIDTH, row.name, row.on, () => {
+    ui.check(1, y, DIALOG_WIDTH - 2, row.name, row.on, () => {
       row.on = !row.on;
     });
     return;
@@ -82,5 +82,5 @@ function addRow(ui: Ui, dialog: Dialog, row: DialogRow, y: number): void {
   const choose = () => {
     for (const other of dialog.rows) if (other.kind === 'choice') other.selected = other === row;
   };
-  ui.item(0, y, DIALOG_WIDTH, row.name, row.selected, choose, { deco: DECO.bottom });
+  ui.item(1, y, DIALOG_WIDTH - 2, row.name, row.selected, choose, { deco: DECO.bottom });
 }

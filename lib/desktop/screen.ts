@@ -47,7 +47,7 @@ export function windowLayer(window: Window, active: boolean, host: UiHost, close
   const ui = new Ui(window.x, window.y, host);
   ui.fill(0, 0, WINDOW_COLUMNS, WINDOW_ROWS, C.window, { edges: true });
   const bg = active ? C.title : C.titleIdle;
-  ui.fill(0, 0, WINDOW_COLUMNS - 1, 1, bg, { label: window.app.title, fg: C.white });
+  ui.fill(0, 0, WINDOW_COLUMNS - 1, 1, bg, { label: window.app.title.toLowerCase(), fg: C.white });
   const red = active ? C.close : C.titleIdle;
   ui.add('push-button', WINDOW_COLUMNS - 1, 0, 1, 'Close', {
     label: '',
@@ -73,7 +73,7 @@ export function dialogLayer(
 
 export function popupLayer(popup: Popup, window: Window | undefined, choose: (item: MenuItem) => void): Layer {
   const longest = Math.max(...popup.items.map((item) => item.name.length));
-  const w = Math.ceil((longest + 1) / 2);
+  const w = Math.ceil((longest + 2) / 2);
   const x = Math.max(0, Math.min(popup.x, COLUMNS - w));
   const y = Math.max(0, Math.min(popup.y, ROWS - popup.items.length));
   const widgets = popup.items.map(
