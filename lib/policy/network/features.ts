@@ -1,0 +1,98 @@
+import type { NetworkConfig } from './config.ts';
+import { DEFAULT_CONFIG, gridOf } from './config.ts';
+import { CHARACTERS, noneToken } from './tokens.ts';
+import { encodeReply } from './vocabulary.ts';
+
+/** Characters of words: 0 is nothing, 1 anything that the vocabulary lacks. */
+const UNKNOWN = 1;
+const FIRST = 2;
+export const WORD_CHARACTERS = FIRST + CHARACTERS.length;
+
+/** Tokens of one earlier reply: the verb and two arguments. */
+export const HISTORY_PARTS = 3;
+
+/** Left out first where an instruction has more words than the network sees. */
+const FILLERS = new Set([
+  'the',
+  'a',
+  'an',
+  'of',
+  'to',
+  'please',
+  'in',
+  'on',
+  'and',
+  'my',
+  'it',
+  'that',
+  'with',
+  'for',
+  'is',
+]);
+
+/**
+ * The words that the network sees: lower case, without quotes and without punctuation at their ends. Of an instruction
+ * with too many, filler words go first, then the last words.
+ */
+export function wordsOf(instruction: string, limit: number): string[] {
+  const words = instruction
+    .toLowerCase()
+    .split(/\s+/)
+    .map((word) => word.replace(/^["'“”‘’`]+|["'“”‘’`?!;:,.]+$/g, ''))
+    .filter((word) => word !== '');
+  const kept = [...words];
+  for (let i = kept.length - 1; i >= 0 && kept.length > limit; i--) {
+    if (FILLERS.has(kept[i]!)) kept.splice(i, 1);
+  }
+  return kept.slice(0, limit);
+}
+
+/** Character codes [words, wordLength], 0 where there is none. */
+export function encodeWords(instruction: string, config: NetworkConfig = DEFAULT_CONFIG): Int32Array {
+  const codes = new Int32Array(config.words * config.wordLength);
+  wordsOf(instruction, config.words).forEach((word, w) => {
+    for (let i = 0; i < Math.min(word.length, config.wordLength); i++) {
+      const at = CHARACTERS.indexOf(word[i]!);
+      codes[w * config.wordLength + i] = at < 0 ? UNKNOWN : FIRST + at;
+    }
+  });
+  return codes;
+}
+
+/**
+ * Tokens [history, 3] of the latest replies, the newest last: verb and two arguments, NONE where there is none. A reply
+ * that the vocabulary cannot say is all NONE.
+ */
+export function encodeHistory(replies: readonly string[], config: NetworkConfig = DEFAULT_CONFIG): Int32Array {
+  const none = noneToken(gridOf(config).cells);
+  const tokens = new Int32Array(config.history * HISTORY_PARTS).fill(none);
+  const latest = replies.slice(-config.history);
+  latest.forEach((reply, i) => {
+    const ids = encodeReply(reply, config) ?? [];
+    tokens.set(ids.slice(0, HISTORY_PARTS), (config.history - latest.length + i) * HISTORY_PARTS);
+  });
+  return tokens;
+}
+
+export interface NetworkInput {
+  /** Row-major, 3 bytes a pixel, of the configured screen size. */
+  rgb: Uint8Array;
+  instruction: string;
+  /** Earlier replies, oldest first. */
+  history: readonly string[];
+}
+
+export interface EncodedInput {
+  screen: Uint8Array;
+  words: Int32Array;
+  history: Int32Array;
+}
+
+/** What the network sees of one step. */
+export function encodeInputs(input: NetworkInput, config: NetworkConfig = DEFAULT_CONFIG): EncodedInput {
+  return {
+    screen: input.rgb,
+    words: encodeWords(input.instruction, config),
+    history: encodeHistory(input.history, config),
+  };
+}

@@ -1,0 +1,67 @@
+import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { DartError, messageOf } from '../../errors.ts';
+import type { Graph } from '../../graph/types.ts';
+import { writeOnnx } from '../../graph/write.ts';
+
+export type Feeds = Record<string, OrtTensor>;
+
+interface Runtime {
+  InferenceSession: typeof InferenceSession;
+  Tensor: typeof OrtTensor;
+}
+
+let runtime: Runtime | null = null;
+
+/** onnxruntime is loaded when it is first needed, not by every command's `--help`. */
+export async function loadRuntime(): Promise<Runtime> {
+  if (!runtime) {
+    const module = await import('onnxruntime-node');
+    const { InferenceSession, Tensor } = ('default' in module ? module.default : module) as Runtime;
+    runtime = { InferenceSession, Tensor };
+  }
+  return runtime;
+}
+
+/** A tensor over existing data; the runtime must be loaded. */
+export function tensor(
+  dtype: 'float32' | 'int32' | 'uint8',
+  data: Float32Array | Int32Array | Uint8Array,
+  dims: number[],
+): OrtTensor {
+  if (!runtime) throw new TypeError('onnxruntime is not loaded');
+  return new runtime.Tensor(dtype as 'float32', data as Float32Array, dims);
+}
+
+export interface SessionOptions {
+  threads: number;
+  /** File or purpose, for messages. */
+  where: string;
+}
+
+/**
+ * A graph made ready to run. Sequential, `threads` threads inside operators. Memory patterns are off: shapes change from
+ * run to run. Results come in tensors of their own unless `fetches` holds tensors to fill.
+ * @throws DartError where onnxruntime refuses the graph
+ */
+export async function openSession(model: Graph | Uint8Array, options: SessionOptions): Promise<InferenceSession> {
+  const { InferenceSession } = await loadRuntime();
+  const bytes = model instanceof Uint8Array ? model : writeOnnx(model);
+  try {
+    return await InferenceSession.create(bytes, {
+      executionProviders: ['cpu'],
+      intraOpNumThreads: options.threads,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+      enableMemPattern: false,
+      enableCpuMemArena: true,
+      logSeverityLevel: 4,
+    });
+  } catch (cause) {
+    throw new DartError(`onnxruntime cannot load the graph: ${messageOf(cause)}`, {
+      where: options.where,
+      hint: 'check that the file is an ONNX model with standard operators',
+      cause,
+    });
+  }
+}
