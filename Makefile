@@ -35,7 +35,7 @@ dist/.built: $(SETUP) $(SOURCES) tsconfig.json tsconfig.build.json
 	$(BIN)/tsc -p tsconfig.build.json
 	@touch $@
 
-$(ADDON): $(SETUP) $(NATIVE_SOURCES)
+$(ADDON): $(NATIVE_SOURCES) | $(SETUP)
 	npm run --silent build:native
 	@touch $@
 

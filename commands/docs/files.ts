@@ -1,0 +1,26 @@
+import { bashCompletion, zshCompletion } from '../../lib/cli/pages/completion.ts';
+import { manPage } from '../../lib/cli/pages/man.ts';
+import { markdownPage } from '../../lib/cli/pages/markdown.ts';
+import { packageVersion } from '../../lib/cli/paths.ts';
+import type { CommandSpec } from '../../lib/cli/spec.ts';
+import { schemaFiles } from '../../lib/stream/jsonschema.ts';
+import { spec as curate } from '../curate/spec.ts';
+import { spec as env } from '../env/spec.ts';
+import { spec as evaluate } from '../eval/spec.ts';
+import { spec as rollout } from '../rollout/spec.ts';
+import { spec as train } from '../train/spec.ts';
+
+export const COMMANDS: readonly CommandSpec[] = [env, rollout, curate, train, evaluate];
+
+/** Path under `docs/` and text of every page that is made from option tables and record schemas. */
+export function generatedFiles(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const spec of COMMANDS) {
+    files.set(`commands/${spec.name}.md`, markdownPage(spec));
+    files.set(`man/${spec.name}.1`, manPage(spec, packageVersion()));
+  }
+  files.set('completions/dart.bash', bashCompletion(COMMANDS));
+  files.set('completions/_dart', zshCompletion(COMMANDS));
+  for (const [name, text] of schemaFiles()) files.set(`schemas/${name}`, text);
+  return files;
+}
