@@ -12,7 +12,16 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['lib/**/*.test.ts'] } },
       { extends: true, test: { name: 'native', include: ['native/**/*.test.ts'] } },
-      { extends: true, test: { name: 'cli', include: ['commands/**/*.test.ts'], maxWorkers: 2, testTimeout: 120_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'cli',
+          include: ['commands/**/*.test.ts'],
+          maxWorkers: 2,
+          testTimeout: 120_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

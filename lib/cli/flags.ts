@@ -38,8 +38,8 @@ export async function parseFlags(spec: CommandSpec, argv: readonly string[]): Pr
     .version(false)
     .locale('en')
     .exitProcess(false)
-    .fail((message: string, error: Error) => {
-      throw error ?? new UsageError(plainer(message));
+    .fail((message: string) => {
+      throw new UsageError(plainer(message));
     })
     .parseSync() as Record<string, unknown> & { _: (string | number)[] };
   const values = new Map<string, unknown>();

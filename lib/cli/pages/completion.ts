@@ -98,7 +98,7 @@ function zshFunction({ spec, path }: Node): string {
   const cases = subs.map(
     (sub) => `    ${sub.name}) (( CURRENT-- )); shift words; ${functionName([...path, sub.name])}; return ;;`,
   );
-  const dispatch = subs.length === 0 ? [] : ['  case ${words[2]} in', ...cases, '  esac'];
+  const dispatch = subs.length === 0 ? [] : ['  case $words[2] in', ...cases, '  esac'];
   const first =
     subs.length === 0 ? [] : [`  local -a commands=(${list})`, '  (( CURRENT == 2 )) && _describe command commands'];
   return [`${name}() {`, ...dispatch, ...first, '  _arguments -s \\', ...options, "    '*:file:_files'", '}'].join(

@@ -1,0 +1,93 @@
+import { describe, expect, it, vi } from 'vitest';
+import { watchReader } from './hangup.ts';
+import { testIo } from './io.testing.ts';
+import { wrap } from './layout.ts';
+import { xdgFolder } from './paths.ts';
+import { Progress } from './progress.ts';
+import { renderTable } from './table.ts';
+import { editDistance, nearest } from './usage.ts';
+
+describe('editDistance', () => {
+  it('counts added, dropped, changed and swapped letters', () => {
+    expect(editDistance('steps', 'steps')).toBe(0);
+    expect(editDistance('step', 'steps')).toBe(1);
+    expect(editDistance('steeps', 'steps')).toBe(1);
+    expect(editDistance('stops', 'steps')).toBe(1);
+    expect(editDistance('setps', 'steps')).toBe(1);
+    expect(editDistance('', 'abc')).toBe(3);
+  });
+
+  it('proposes nothing that is far away', () => {
+    expect(nearest('tempurature', ['tasks', 'temperature'])).toBe('temperature');
+    expect(nearest('out', ['output', 'tasks'])).toBe('output');
+    expect(nearest('xyzzy', ['output', 'tasks'])).toBe(undefined);
+  });
+});
+
+describe('renderTable', () => {
+  it('puts numbers to the right and writes no colours, frames or trailing blanks', async () => {
+    const text = await renderTable(
+      ['domain', 'success', ''],
+      [
+        ['chrome', '85.0%', 'x'],
+        ['os', '7.5%', ''],
+        ['\u001b[31mred', null, ''],
+      ],
+    );
+    expect(text).toBe('domain  success\nchrome    85.0%  x\nos         7.5%\nred           -');
+  });
+});
+
+describe('wrap', () => {
+  it('breaks at spaces and keeps long words whole', () => {
+    expect(wrap('one two  three', 7)).toEqual(['one two', 'three']);
+    expect(wrap('a verylongword b', 4)).toEqual(['a', 'verylongword', 'b']);
+  });
+});
+
+describe('xdgFolder', () => {
+  it('takes absolute paths only', () => {
+    expect(xdgFolder('state', { XDG_STATE_HOME: '/s', HOME: '/h' })).toBe('/s/dart');
+    expect(xdgFolder('state', { XDG_STATE_HOME: 's', HOME: '/h' })).toBe('/h/.local/state/dart');
+    expect(xdgFolder('config', { HOME: '/h' })).toBe('/h/.config/dart');
+  });
+});
+
+describe('Progress', () => {
+  it('writes a line every few seconds where there is no terminal, and asks for the text only then', () => {
+    vi.useFakeTimers();
+    const io = testIo();
+    const progress = new Progress({ io, options: {}, positionals: [], command: 'dart-x' }, 'rollouts');
+    const text = vi.fn(() => '3 of 9');
+    for (let i = 0; i < 11; i++) {
+      progress.update(text);
+      vi.advanceTimersByTime(1000);
+    }
+    expect(text).toHaveBeenCalledTimes(2);
+    progress.done('9 of 9');
+    progress.update('late');
+    vi.useRealTimers();
+    expect(io.err()).toBe('dart-x: rollouts: 3 of 9\ndart-x: rollouts: 3 of 9\ndart-x: rollouts: 9 of 9\n');
+  });
+
+  it('is silent with --quiet', () => {
+    const io = testIo();
+    const progress = new Progress({ io, options: { quiet: true }, positionals: [] }, 'rollouts');
+    progress.done('9 of 9');
+    expect(io.err()).toBe('');
+  });
+});
+
+describe('watchReader', () => {
+  it('tells once that the reader has gone', () => {
+    vi.useFakeTimers();
+    const states = [false, false, true, true];
+    const gone = vi.fn();
+    watchReader(1, () => states.shift() ?? true, gone, 100);
+    vi.advanceTimersByTime(250);
+    expect(gone).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(500);
+    vi.useRealTimers();
+    expect(gone).toHaveBeenCalledTimes(1);
+  });
+});

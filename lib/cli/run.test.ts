@@ -1,0 +1,311 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DartError } from '../errors.ts';
+import { ReaderGone } from '../stream/writer.ts';
+import { COMMON_OPTIONS, OUTPUT_OPTIONS } from './common.ts';
+import { readInputs } from './input.ts';
+import { testIo } from './io.testing.ts';
+import { logOf } from './log.ts';
+import { openOutput } from './output.ts';
+import { runCommand } from './run.ts';
+import type { CommandContext, CommandSpec } from './spec.ts';
+import { Interrupted } from './stop.ts';
+
+let seen: CommandContext | undefined;
+
+function command(run: (context: CommandContext) => Promise<number> = async () => 0): CommandSpec {
+  return {
+    name: 'dart-try',
+    summary: 'Try things',
+    options: [
+      { name: 'tasks', type: 'string', value: 'FILE', describe: 'Tasks to try' },
+      { name: 'repeats', alias: 'n', type: 'integer', value: 'N', min: 1, max: 9, default: 4, describe: 'How often' },
+      { name: 'temperature', type: 'number', min: 0, describe: 'How warm' },
+      { name: 'tis', type: 'boolean', default: true, describe: 'Truncate' },
+      { name: 'id', type: 'string', multiple: true, describe: 'Which ones' },
+      { name: 'mode', type: 'string', choices: ['fast', 'slow'], describe: 'How to go' },
+      ...OUTPUT_OPTIONS,
+      ...COMMON_OPTIONS,
+    ],
+    positionals: [{ name: 'files', describe: 'What to read', multiple: true }],
+    subcommands: [{ name: 'score', summary: 'Score them', options: [], run: async () => 7 }],
+    examples: [{ command: 'dart-try -n 2 tasks.ndjson', describe: 'twice' }],
+    run: async (context) => {
+      seen = context;
+      return run(context);
+    },
+  };
+}
+
+async function attempt(argv: string[], parts: Parameters<typeof testIo>[0] = {}, spec = command()) {
+  const io = testIo(parts);
+  seen = undefined;
+  const code = await runCommand(spec, argv, io);
+  return { code, io, options: (seen as CommandContext | undefined)?.options, err: io.err() };
+}
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'dart-cli-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('options', () => {
+  it('takes numbers, negations, repeated lists, - as a value and - as a file', async () => {
+    const argv = ['-n', '2', '--temperature', '.5', '--no-tis', '--id', 'a', '--id', 'b', '--tasks', '-', '-'];
+    const { code, options } = await attempt(argv);
+    expect(code).toBe(0);
+    expect(options).toMatchObject({ repeats: 2, temperature: 0.5, tis: false, id: ['a', 'b'], tasks: '-' });
+    expect(seen?.positionals).toEqual(['-']);
+  });
+
+  it('takes everything after -- as a file', async () => {
+    await attempt(['--', '--odd', '-x']);
+    expect(seen?.positionals).toEqual(['--odd', '-x']);
+  });
+
+  it.each([
+    [['--tempurature', '1'], 'dart-try: unknown option --tempurature. Try: --temperature'],
+    [['--temp', '1'], 'dart-try: unknown option --temp. Try: --temperature'],
+    [['--xyzzy'], 'dart-try: unknown option --xyzzy. Try: dart-try --help'],
+    [['-x'], 'dart-try: unknown option -x. Try: dart-try --help'],
+    [['-n', 'abc'], "dart-try: --repeats: expected an integer, 1 to 9, but received 'abc'"],
+    [['-n', '1.5'], "dart-try: --repeats: expected an integer, 1 to 9, but received '1.5'"],
+    [['-n', '10'], "dart-try: --repeats: expected an integer, 1 to 9, but received '10'"],
+    [['--temperature', '-1'], "dart-try: --temperature: expected a number, at least 0, but received '-1'"],
+    [['--temperature', 'Infinity'], "dart-try: --temperature: expected a number, at least 0, but received 'Infinity'"],
+    [['-n', '1', '-n', '2'], 'dart-try: --repeats: given 2 times. Try: one value'],
+    [['--tis', '--no-tis'], 'dart-try: --no-tis: given as --tis and as --no-tis'],
+    [['--tasks'], 'dart-try: --tasks needs a value'],
+    [['--tasks', '--quiet'], 'dart-try: --tasks needs a value'],
+    [['--tasks='], 'dart-try: --tasks: expected FILE but received nothing'],
+    [['--mode', 'quick'], "dart-try: --mode: expected fast or slow but received 'quick'"],
+    [['-q', 'score'], 'dart-try: the subcommand score comes first. Try: dart-try score …'],
+  ])('refuses %j with a message that names it', async (argv, message) => {
+    const { code, err } = await attempt(argv);
+    expect(err.split('\n')).toEqual([message, 'Usage: dart-try [OPTION]... [FILES...]', '']);
+    expect([code, seen]).toEqual([2, undefined]);
+  });
+
+  it('goes by flag, then environment, then config file, then default', async () => {
+    const config = join(dir, 'config.json');
+    writeFileSync(config, JSON.stringify({ repeats: 6, mode: 'slow', tis: false, 'dart-try': { mode: 'fast' } }));
+    const env = { XDG_CONFIG_HOME: dir, DART_REPEATS: '5', DART_TIS: 'yes', DART_ID: 'a,b' };
+    const argv = ['--config', config, '--print-config'];
+    expect((await attempt([...argv, '-n', '3'], { env })).io.records()[0]).toMatchObject({
+      type: 'event',
+      event: 'config',
+      options: {
+        repeats: { value: 3, origin: 'flag', from: '--repeats' },
+        tis: { value: true, origin: 'environment', from: 'DART_TIS' },
+        id: { value: ['a', 'b'], origin: 'environment' },
+        mode: { value: 'fast', origin: 'config', from: `${config}: mode` },
+        'log-level': { value: 'info', origin: 'default' },
+        temperature: { value: null, origin: 'unset' },
+      },
+    });
+    expect((await attempt(argv, { env })).io.records()[0]).toMatchObject({ options: { repeats: { value: 5 } } });
+    expect((await attempt(argv)).io.records()[0]).toMatchObject({ options: { repeats: { value: 6 } } });
+    expect(seen).toBe(undefined);
+  });
+
+  it('reads the default config file where there is one, and not from a relative XDG path', async () => {
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(join(dir, 'dart'));
+    writeFileSync(join(dir, 'dart/config.json'), '{"repeats": 8, "repeat": 1, "unrelated": 1}');
+    const { options, err } = await attempt([], { env: { XDG_CONFIG_HOME: dir } });
+    expect(options?.repeats).toBe(8);
+    expect(err).toBe("dart-try: warning: config.json: 'repeat' is no option of this command. Try: repeats\n");
+    const relative = await attempt([], { env: { XDG_CONFIG_HOME: '.', HOME: '/nonexistent' }, cwd: dir });
+    expect(relative.options?.repeats).toBe(4);
+  });
+
+  it.each([
+    ['{"dart-try": {"repeat": 1}}', "config.json: unknown option 'repeat'. Try: repeats"],
+    ['{"repeats": "many"}', "config.json: repeats: expected an integer, 1 to 9, but received 'many'"],
+    ['{', 'config.json: not JSON: '],
+    ['[]', 'config.json: expected a JSON object. Try: {"temperature": 0.7}'],
+  ])('says what is wrong with the config file %s', async (text, message) => {
+    writeFileSync(join(dir, 'config.json'), text);
+    const { code, err } = await attempt(['--config', 'config.json'], { cwd: dir });
+    expect(err).toContain(`dart-try: ${message}`);
+    expect(code).toBe(2);
+  });
+
+  it('says that a config file that was asked for is missing', async () => {
+    const { err } = await attempt(['--config', 'none.json'], { cwd: dir });
+    expect(err).toContain('none.json: cannot read the config file: no such file or folder');
+  });
+
+  it('does not print passwords', async () => {
+    const { io } = await attempt(['--print-config', '--tasks', 'mysql://me:secret@host/db']);
+    expect(io.out()).toContain('mysql://me:***@host/db');
+  });
+});
+
+describe('runCommand', () => {
+  it('shows help on stdout, of the subcommand that is named', async () => {
+    const help = await attempt(['--tempurature', '-h']);
+    expect([help.code, help.io.err()]).toEqual([0, '']);
+    expect(help.io.out()).toContain('  -n, --repeats N         How often (1 to 9; default 4)\n');
+    expect(help.io.out()).toContain('      --[no-]tis          Truncate (default on)\n');
+    expect((await attempt(['score', '--help'])).io.out()).toMatch(/^dart-try score - Score them\n/);
+    expect((await attempt(['--version'])).io.out()).toMatch(/^dart-try \d+\.\d+\.\d+\n$/);
+  });
+
+  it('hands back what the command or its subcommand hands back', async () => {
+    expect(
+      (
+        await attempt(
+          [],
+          {},
+          command(async () => 1),
+        )
+      ).code,
+    ).toBe(1);
+    expect((await attempt(['score'])).code).toBe(7);
+  });
+
+  it('names the subcommand that was probably meant', async () => {
+    const bare: CommandSpec = { ...command(), run: undefined };
+    expect((await attempt(['scor'], {}, bare)).err).toContain("unknown subcommand 'scor'. Try: dart-try score");
+    expect((await attempt([], {}, bare)).code).toBe(2);
+  });
+
+  it('shows a short help where there is nothing to read and stdin is a terminal', async () => {
+    const reads = command(async (context) => {
+      for await (const _ of readInputs(context));
+      return 0;
+    });
+    const terminal = Object.assign(Readable.from([]), { isTTY: true });
+    const { code, err } = await attempt([], { stdin: terminal }, reads);
+    expect(code).toBe(2);
+    expect(err).toContain('Usage: dart-try [OPTION]... [FILES...]');
+    expect(err).toContain('More: dart-try --help');
+    expect((await attempt([], { stdin: '' }, reads)).code).toBe(0);
+  });
+
+  it('tells a DartError in one line with its exit code', async () => {
+    const failing = command(async () => {
+      throw new DartError('the store is newer', { where: 'dart.db', hint: 'npm update', exitCode: 75 });
+    });
+    const { code, err } = await attempt([], {}, failing);
+    expect([code, err]).toEqual([75, 'dart-try: dart.db: the store is newer. Try: npm update\n']);
+    const json = JSON.parse((await attempt(['--log-format', 'json'], {}, failing)).err);
+    expect(json).toMatchObject({ level: 'error', message: 'the store is newer', where: 'dart.db', hint: 'npm update' });
+    expect((await attempt(['--log-level', 'debug'], {}, failing)).err).toContain('run.test.ts');
+  });
+
+  it('tells any other error as a bug, with its stack', async () => {
+    const failing = command(async () => {
+      throw new TypeError('x is not a function');
+    });
+    const { code, err } = await attempt([], {}, failing);
+    expect(code).toBe(2);
+    expect(err).toMatch(/TypeError: x is not a function\n.*run\.test\.ts[\s\S]*this is a bug/);
+  });
+
+  it("tells the system's errors about a path in words", async () => {
+    const failing = command(async () => String(readFileSync(join(dir, 'none'))).length);
+    const { code, err } = await attempt([], {}, failing);
+    expect([code, err]).toEqual([
+      2,
+      `dart-try: ${dir}/none: cannot open: no such file or folder. Try: check the path\n`,
+    ]);
+  });
+
+  it.each([
+    [new ReaderGone(), 0],
+    [new Interrupted('SIGINT'), 130],
+    [new Interrupted('SIGTERM'), 143],
+  ])('ends quietly when it is stopped: %s', async (reason, expected) => {
+    for (const failure of ['reason', 'other', 'none']) {
+      const stop = new AbortController();
+      const stopped = command(async ({ io }) => {
+        stop.abort(reason);
+        if (failure === 'reason') io.signal.throwIfAborted();
+        if (failure === 'other') throw new Error('the connection was cut');
+        return 0;
+      });
+      const { code, err } = await attempt([], { signal: stop.signal }, stopped);
+      expect([code, err]).toEqual([expected, '']);
+    }
+  });
+
+  it('stops reading standard input when it is stopped', async () => {
+    const stop = new AbortController();
+    const silent = new Readable({ read() {} });
+    const reads = command(async (context) => {
+      setImmediate(() => stop.abort(new Interrupted('SIGTERM')));
+      for await (const _ of readInputs(context));
+      return 0;
+    });
+    expect((await attempt([], { stdin: silent, signal: stop.signal }, reads)).code).toBe(143);
+  });
+});
+
+describe('inputs and outputs', () => {
+  const copies = command(async (context) => {
+    const output = await openOutput(context);
+    const skipped = { count: 0 };
+    for await (const { record } of readInputs(context, context.positionals, skipped)) await output.write(record);
+    await output.write({ type: 'summary', skipped: skipped.count });
+    return 0;
+  });
+
+  it('reads files and standard input in the order given', async () => {
+    writeFileSync(join(dir, 'a'), '{"type":"a"}');
+    writeFileSync(join(dir, 'b'), '{"type":"b"}\n');
+    const { io } = await attempt(['a', '-', 'b'], { cwd: dir, stdin: '{"type":"in"}\n' }, copies);
+    expect(io.records().map((record) => record.type)).toEqual(['a', 'in', 'b', 'summary']);
+  });
+
+  it('ends at a bad line, or leaves it out on demand', async () => {
+    const stdin = '{"type":"a"}\n?\n';
+    const failed = await attempt([], { stdin }, copies);
+    expect([failed.code, failed.err]).toEqual([2, expect.stringContaining('dart-try: stdin:2: not JSON')]);
+    const skipped = await attempt(['--on-error', 'skip'], { stdin }, copies);
+    expect(skipped.io.records()).toEqual([{ type: 'a' }, { type: 'summary', skipped: 1 }]);
+    expect(skipped.err).toContain('dart-try: warning: left out: stdin:2: not JSON');
+  });
+
+  it('writes -o FILE whole, or leaves what was there', async () => {
+    expect((await attempt(['-o', 'out'], { cwd: dir, stdin: '{"type":"a"}\n' }, copies)).code).toBe(0);
+    const whole = '{"type":"a"}\n{"type":"summary","skipped":0}\n';
+    expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(whole);
+    expect((await attempt(['-o', 'out'], { cwd: dir, stdin: '{"type":"b"}\n?' }, copies)).code).toBe(2);
+    expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(whole);
+    expect(readdirSync(dir)).toEqual(['out']);
+  });
+
+  it('says that the disk is full and that a file is missing', async () => {
+    const full = await attempt(['-o', '/dev/full'], { stdin: '{"type":"a"}\n' }, copies);
+    expect([full.code, full.err]).toEqual([2, expect.stringContaining('/dev/full: cannot write: the disk is full')]);
+    const missing = await attempt(['none'], { cwd: dir }, copies);
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('none: cannot read: no such file')]);
+  });
+});
+
+describe('logOf', () => {
+  const lines = async (argv: string[]) => {
+    const logs = command(async (context) => {
+      const log = logOf(context);
+      log.error('e');
+      log.warn('w');
+      log.info('i');
+      log.debug('d');
+      return 0;
+    });
+    return (await attempt(argv, {}, logs)).err.split('\n').filter(Boolean);
+  };
+
+  it('shows what the level allows; --quiet leaves warnings and errors', async () => {
+    expect(await lines([])).toEqual(['dart-try: e', 'dart-try: warning: w', 'dart-try: i']);
+    expect(await lines(['-q'])).toEqual(['dart-try: e', 'dart-try: warning: w']);
+    expect(await lines(['--log-level', 'error'])).toEqual(['dart-try: e']);
+    expect(await lines(['--log-level', 'debug'])).toHaveLength(4);
+  });
+});
