@@ -83,7 +83,7 @@ export class Field implements TextTarget {
   private clipboardKey(combo: string, clipboard: Clipboard): boolean {
     if (combo === 'ctrl+a') this.allSelected = this.text !== '';
     else if (combo === 'ctrl+c' || combo === 'ctrl+x') {
-      if (!this.allSelected) return true;
+      if (!this.allSelected) return false;
       clipboard.text = this.text;
       if (combo === 'ctrl+x') this.change('', 0);
     } else if (combo === 'ctrl+v') this.insert(clipboard.text.replaceAll('\n', ' '));

@@ -28,7 +28,11 @@ export function press(
     return;
   }
   if (!hit) return;
-  if (hit.layer.kind === 'window' && hit.layer.window) session.raise(hit.layer.window);
+  if (hit.layer.kind === 'window' && hit.layer.window !== session.top) {
+    // A click on a window behind brings it to the front and does nothing else.
+    if (hit.layer.window) session.raise(hit.layer.window);
+    return;
+  }
   moveFocus(session, hit.layer, hit.widget, button);
   if (button === 'right') openContextMenu(session, hit.layer, hit.widget, x, y);
   else if (button === 'middle') hit.widget.middle?.();
@@ -44,12 +48,12 @@ export function drag(
   to: { x: number; y: number },
 ): void {
   const hit = hitTest(layers, cellOf(from.x, COLUMNS), cellOf(from.y, ROWS));
-  const slide = session.popup ? undefined : hit?.widget.slide;
+  const behind = hit?.layer.kind === 'window' && hit.layer.window !== session.top;
+  const slide = session.popup || behind ? undefined : hit?.widget.slide;
   if (!hit || !slide) {
     press(session, layers, from.x, from.y, 'left');
     return;
   }
-  if (hit.layer.window) session.raise(hit.layer.window);
   slide(Math.max(0, Math.min(hit.widget.w - 1, cellOf(to.x, COLUMNS) - hit.widget.x)));
 }
 

@@ -14,7 +14,9 @@ export function accessibilityTree(layers: Layer[], reaches: Reaches): Accessible
   const frames = new Map<unknown, AccessibleNode>();
   for (const layer of layers) {
     if (layer.kind === 'desktop') continue;
-    const nodes = layer.widgets.filter((w) => !w.hidden).map((w) => nodeOf(w, reaches));
+    const behind = layer.kind === 'window' && layer.window !== top;
+    const reachable: Reaches = behind ? () => false : reaches;
+    const nodes = layer.widgets.filter((w) => !w.hidden).map((w) => nodeOf(w, reachable));
     if (layer.kind === 'dock') {
       children.push({ role: 'panel', name: 'Dock', states: ['enabled', 'showing'], children: nodes });
     } else if (layer.kind === 'window' && layer.window) {
