@@ -57,12 +57,16 @@ function yargsOptions(options: readonly OptionSpec[]): Record<string, Options> {
     const common = option.alias === undefined ? {} : { alias: option.alias };
     if (option.type === 'boolean') {
       table[option.name] = { ...common, type: 'boolean', default: undefined };
-      table[`no-${option.name}`] = { type: 'boolean', default: undefined };
+      if (hasNegation(option)) table[`no-${option.name}`] = { type: 'boolean', default: undefined };
       continue;
     }
     table[option.name] = { ...common, type: 'string', requiresArg: true };
   }
   return table;
+}
+
+function hasNegation(option: OptionSpec): boolean {
+  return option.type === 'boolean' && !option.name.startsWith('no-');
 }
 
 function accept(spec: CommandSpec, values: Map<string, unknown>, key: string, value: unknown): void {
@@ -71,7 +75,7 @@ function accept(spec: CommandSpec, values: Map<string, unknown>, key: string, va
     setOnce(values, option, value, `--${key}`);
     return;
   }
-  const negated = spec.options.find((candidate) => candidate.type === 'boolean' && `no-${candidate.name}` === key);
+  const negated = spec.options.find((candidate) => hasNegation(candidate) && `no-${candidate.name}` === key);
   if (!negated) throw unknownOption(spec, key);
   setOnce(values, negated, value !== true, `--${key}`);
 }
@@ -87,7 +91,7 @@ function setOnce(values: Map<string, unknown>, option: OptionSpec, value: unknow
 function unknownOption(spec: CommandSpec, key: string): UsageError {
   const shown = key.length === 1 ? `-${key}` : `--${key}`;
   const names = [...spec.options, ...BUILT_IN].flatMap((option) =>
-    option.type === 'boolean' ? [option.name, `no-${option.name}`] : [option.name],
+    hasNegation(option) ? [option.name, `no-${option.name}`] : [option.name],
   );
   const near = nearest(key, names);
   return new UsageError(`unknown option ${shown}`, { hint: near ? `--${near}` : `${spec.name} --help` });

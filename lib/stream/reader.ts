@@ -31,8 +31,37 @@ export type ByteSource = AsyncIterable<Uint8Array | string>;
  * last line without newline are all taken; anything else that is not a JSON object with a `type` is a bad line.
  * @throws DartError `name:line: reason` for a bad line (unless `onError` is `skip`), or for input that cannot be read.
  */
-export async function* readRecords(input: ByteSource, options: ReadOptions): AsyncGenerator<ReadRecord, void, void> {
-  for await (const batch of readBatches(input, options)) yield* batch;
+export function readRecords(input: ByteSource, options: ReadOptions): AsyncIterableIterator<ReadRecord, void, void> {
+  return oneByOne(readBatches(input, options));
+}
+
+/** By hand, since an async generator costs three promises an item where one does. */
+function oneByOne(batches: AsyncGenerator<ReadRecord[], void, void>): AsyncIterableIterator<ReadRecord, void, void> {
+  let batch: ReadRecord[] = [];
+  let index = 0;
+  const refill = async (): Promise<IteratorResult<ReadRecord, void>> => {
+    const next = await batches.next();
+    if (next.done) return { done: true, value: undefined };
+    batch = next.value;
+    index = 1;
+    return { done: false, value: batch[0]! };
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next() {
+      const value = batch[index];
+      if (value === undefined) return refill();
+      index += 1;
+      return Promise.resolve({ done: false, value });
+    },
+    async return() {
+      batch = [];
+      await batches.return();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /**

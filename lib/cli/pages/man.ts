@@ -57,8 +57,18 @@ function tagged(name: string, body: string): string[] {
   return ['.TP', `.B ${text(name)}`, text(body)];
 }
 
-/** Escapes what groff reads as its own: backslashes, dashes that must stay ASCII, and a control character in front. */
+/**
+ * Escapes what groff reads as its own: backslashes, dashes that must stay ASCII, characters beyond ASCII, and a control
+ * character in front.
+ */
 function text(plain: string): string {
-  const escaped = plain.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('\n', ' ');
+  const escaped = plain
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('\n', ' ')
+    .replace(
+      /[^ -~]/gu,
+      (character) => `\\[u${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
 }

@@ -1,0 +1,99 @@
+# bash completion for the dart commands: source this file, or put it into bash-completion's folder.
+
+_dart() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+  local place=${COMP_WORDS[0]##*/} word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$place $word" in
+      'dart-env tasks' | 'dart-env doctor' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      *) break ;;
+    esac
+  done
+  local words=
+  case "$place $previous" in
+    'dart-env tasks --on-error') words='fail skip' ;;
+    'dart-env tasks --log-level') words='error warn info debug' ;;
+    'dart-env tasks --log-format') words='text json' ;;
+    'dart-env doctor --on-error') words='fail skip' ;;
+    'dart-env doctor --log-level') words='error warn info debug' ;;
+    'dart-env doctor --log-format') words='text json' ;;
+    'dart-rollout --on-parse-error') words='observe fail' ;;
+    'dart-rollout --mode') words='async batch' ;;
+    'dart-rollout --sync') words='one global off' ;;
+    'dart-rollout --on-error') words='fail skip' ;;
+    'dart-rollout --log-level') words='error warn info debug' ;;
+    'dart-rollout --log-format') words='text json' ;;
+    'dart-curate --preset') words='dart arpo grpo' ;;
+    'dart-curate --advantage') words='grpo dr_grpo rloo' ;;
+    'dart-curate --advantage-scope') words='trajectory step' ;;
+    'dart-curate --on-error') words='fail skip' ;;
+    'dart-curate --log-level') words='error warn info debug' ;;
+    'dart-curate --log-format') words='text json' ;;
+    'dart-curate pool --on-error') words='fail skip' ;;
+    'dart-curate pool --log-level') words='error warn info debug' ;;
+    'dart-curate pool --log-format') words='text json' ;;
+    'dart-curate pool add --on-error') words='fail skip' ;;
+    'dart-curate pool add --log-level') words='error warn info debug' ;;
+    'dart-curate pool add --log-format') words='text json' ;;
+    'dart-curate pool list --on-error') words='fail skip' ;;
+    'dart-curate pool list --log-level') words='error warn info debug' ;;
+    'dart-curate pool list --log-format') words='text json' ;;
+    'dart-curate stats --on-error') words='fail skip' ;;
+    'dart-curate stats --log-level') words='error warn info debug' ;;
+    'dart-curate stats --log-format') words='text json' ;;
+    'dart-train --objective') words='grpo sft' ;;
+    'dart-train --preset') words='dart arpo grpo' ;;
+    'dart-train --loss') words='grpo gspo cispo dr_grpo dapo' ;;
+    'dart-train --tis-level') words='token sequence' ;;
+    'dart-train --tis-mode') words='truncate mask' ;;
+    'dart-train --kl-estimator') words='k1 k2 k3' ;;
+    'dart-train --aggregation') words='token-mean sequence-mean constant' ;;
+    'dart-train --lr-schedule') words='constant linear cosine' ;;
+    'dart-train --device') words='auto cpu' ;;
+    'dart-train --on-error') words='fail skip' ;;
+    'dart-train --log-level') words='error warn info debug' ;;
+    'dart-train --log-format') words='text json' ;;
+    'dart-train export --on-error') words='fail skip' ;;
+    'dart-train export --log-level') words='error warn info debug' ;;
+    'dart-train export --log-format') words='text json' ;;
+    'dart-train init --on-error') words='fail skip' ;;
+    'dart-train init --log-level') words='error warn info debug' ;;
+    'dart-train init --log-format') words='text json' ;;
+    'dart-eval --on-error') words='fail skip' ;;
+    'dart-eval --log-level') words='error warn info debug' ;;
+    'dart-eval --log-format') words='text json' ;;
+    'dart-eval score --on-error') words='fail skip' ;;
+    'dart-eval score --log-level') words='error warn info debug' ;;
+    'dart-eval score --log-format') words='text json' ;;
+    'dart-eval compare --on-error') words='fail skip' ;;
+    'dart-eval compare --log-level') words='error warn info debug' ;;
+    'dart-eval compare --log-format') words='text json' ;;
+  esac
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  case "$place" in
+    'dart-env') words='tasks doctor --help --version' ;;
+    'dart-env tasks') words='--from --meta --domain --id --sample --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-env doctor') words='--seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-rollout') words='--tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-curate') words='pool stats --follow --blobs --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pool') words='add list --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pool add') words='--store --pool-capacity --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pool list') words='--store --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-curate stats') words='--store --run-id --success-window --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-train export') words='--output --version-number --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-train init') words='--output --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-eval') words='score compare --tasks --policy --env --repeats --temperature --max-steps --workers --trajectories --blobs --fail-under --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-eval score') words='--fail-under --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-eval compare') words='--fail-under --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+  esac
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  COMPREPLY=($(compgen -W "${words//--*/}" -- "$current") $(compgen -f -- "$current"))
+}
+complete -o filenames -F _dart dart-env dart-rollout dart-curate dart-train dart-eval
