@@ -14,7 +14,12 @@ const input: OptionSpec[] = [
     value: 'FILE|DIR',
     describe: 'Start with these weights instead of those in the policy file: safetensors, or a published folder',
   },
-  { name: 'blobs', type: 'string', value: 'DIR', default: 'blobs', describe: 'Folder of the screenshots' },
+  {
+    name: 'blobs',
+    type: 'string',
+    value: 'DIR',
+    describe: 'Folder of the screenshots (default: $XDG_STATE_HOME/dart/blobs)',
+  },
   { name: 'follow', type: 'boolean', describe: 'Go on reading files that grow, until told to stop' },
   {
     name: 'all-outcomes',
@@ -161,7 +166,7 @@ const output: OptionSpec[] = [
     name: 'store',
     type: 'string',
     value: 'URL',
-    describe: 'Store that learns of versions and learned groups, sqlite:PATH, or none (sft: none)',
+    describe: 'Store that hears of versions and of the groups learned from, such as sqlite:PATH',
   },
   { name: 'run-id', type: 'string', value: 'ID', describe: 'Name of the run in the store; made from --publish' },
 ];

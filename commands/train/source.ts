@@ -14,7 +14,7 @@ import { textOf } from './settings.ts';
  * stands for its newest version.
  * @throws DartError naming what is missing.
  */
-export async function startingPolicy({ options, io }: CommandContext): Promise<Uint8Array | null> {
+export function startingPolicy({ options, io }: CommandContext): Uint8Array | null {
   const spec = textOf(options, 'policy');
   const weights = textOf(options, 'init-from');
   if (spec === null) {

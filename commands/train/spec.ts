@@ -68,5 +68,6 @@ export const spec: CommandSpec = {
       describe: 'the plain baseline from a file of samples',
     },
   ],
+  exitCodes: { 1: 'the input ended and nothing was learned', 75: 'another dart-train publishes into the folder' },
   run: async (context) => (await import('./run.ts')).run(context),
 };

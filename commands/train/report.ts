@@ -1,0 +1,70 @@
+import { logOf } from '../../lib/cli/log.ts';
+import type { Output } from '../../lib/cli/output.ts';
+import { Progress } from '../../lib/cli/progress.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { printTable } from '../../lib/cli/table.ts';
+import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
+import { ReaderGone } from '../../lib/stream/writer.ts';
+import type { SessionOutput } from '../../lib/training/session.ts';
+import type { StopSwitch } from './stop.ts';
+
+/**
+ * Records out, lines to people. A reader that leaves stops the run, but what was learned is still published: after a stop
+ * records that cannot be delivered are let go.
+ */
+export class Report implements SessionOutput {
+  readonly #context: CommandContext;
+  readonly #output: Output;
+  readonly #stop: StopSwitch;
+  readonly #progress: Progress;
+  /** Last value of each metric, for `--table`. */
+  readonly #metrics = new Map<string, string>();
+
+  constructor(context: CommandContext, output: Output, stop: StopSwitch) {
+    this.#context = context;
+    this.#output = output;
+    this.#stop = stop;
+    this.#progress = new Progress(context, 'training');
+  }
+
+  async record(record: AnyRecord): Promise<void> {
+    if (record.type === 'metric') this.#metrics.set(String(record.name), shown(record.value));
+    try {
+      await this.#output.write(record);
+    } catch (error) {
+      if (error instanceof ReaderGone) this.#stop.stop(error);
+      else if (!this.#stop.signal.aborted) throw error;
+    }
+  }
+
+  progress(line: string): void {
+    this.#progress.update(line);
+  }
+
+  note(line: string): void {
+    logOf(this.#context).info(line);
+  }
+
+  /** The end of a run: summary, last line, table. Throws ReaderGone where the reader has left. */
+  async finish(summary: Summary): Promise<void> {
+    await this.record(summary);
+    this.#progress.done(`version ${summary.version} after ${summary.updates} updates (${summary.stopped})`);
+    if (this.#context.options.table === true) {
+      await printTable(this.#context.io, ['metric of the last update', 'value'], [...this.#metrics]);
+    }
+    const { signal } = this.#stop;
+    await this.#output.close().catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (signal.reason instanceof ReaderGone) throw signal.reason;
+  }
+
+  /** Takes the spinner away, also after an error. */
+  close(): void {
+    this.#progress.stop();
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–';
+}

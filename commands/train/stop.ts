@@ -1,0 +1,22 @@
+import { LimitReached } from '../../lib/training/until.ts';
+
+/** Everything that may end a run early: a signal, a reader that has left, `--max-seconds`. */
+export class StopSwitch {
+  readonly signal: AbortSignal;
+  readonly #own = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  constructor(outer: AbortSignal, maxSeconds: number | null) {
+    this.signal = AbortSignal.any([outer, this.#own.signal]);
+    if (maxSeconds === null) return;
+    this.#timer = setTimeout(() => this.stop(new LimitReached('max-seconds')), maxSeconds * 1000);
+  }
+
+  stop(reason: unknown): void {
+    this.#own.abort(reason);
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+  }
+}

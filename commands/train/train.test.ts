@@ -1,0 +1,252 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { encode } from 'fast-png';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testIo } from '../../lib/cli/io.testing.ts';
+import { runCommand } from '../../lib/cli/run.ts';
+import { Interrupted } from '../../lib/cli/stop.ts';
+import { readOnnx } from '../../lib/graph/read.ts';
+import { writeOnnx } from '../../lib/graph/write.ts';
+import { openStore } from '../../lib/store/index.ts';
+import { BlobStore } from '../../lib/stream/blobs.ts';
+import type { AnyRecord } from '../../lib/stream/records.ts';
+import { lockFolder } from '../../lib/training/folder.ts';
+import { makeSample, makeStep, makeTrajectory } from '../../lib/training/records.testing.ts';
+import { spec } from './spec.ts';
+
+let cwd = '';
+let screenshot = '';
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'dart-train-'));
+  expect((await train(['init', '-o', 'init.onnx', '--seed', '1', '--quiet'])).code).toBe(0);
+  const data = new Uint8Array(160 * 120 * 3).fill(90);
+  screenshot = new BlobStore(join(cwd, 'blobs')).putSync(encode({ width: 160, height: 120, channels: 3, data }));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+let serial = 0;
+let dir = '';
+beforeEach(() => {
+  serial += 1;
+  dir = `policy${serial}`;
+});
+
+async function train(args: string[], stdin: string | Readable = '') {
+  const io = testIo({ cwd, stdin });
+  const code = await runCommand(spec, args, io);
+  return { code, records: io.records(), err: io.err(), summary: io.records().at(-1) };
+}
+
+/** The options that most runs here share. */
+const into = (...more: string[]) => ['--publish', dir, '--policy', 'onnx:init.onnx', '--blobs', 'blobs', ...more];
+const lines = (records: AnyRecord[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const REPLIES = ["Action: click(start_box='(52,36)')", 'Action: wait()', "Action: hotkey(key='ctrl s')"];
+
+function group(id: string): AnyRecord[] {
+  return REPLIES.map((text, i) =>
+    makeSample({
+      group_id: id,
+      group_steps: REPLIES.length,
+      trajectory_id: `${id}.${i}`,
+      advantage: i === 0 ? 1.1 : -0.6,
+      entropy: i + 1,
+      step: makeStep(0, { text }, screenshot),
+    }),
+  );
+}
+
+const fast = ['--preset', 'grpo', '--batch-samples', '6', '--quiet'];
+const samples = (groups: number) => lines(Array.from({ length: groups }, (_, g) => group(`g${g}`)).flat());
+const published = (folder: string, version: number, name = 'weights.safetensors') =>
+  readFileSync(join(cwd, folder, 'versions', String(version).padStart(6, '0'), name));
+
+describe('dart-train', () => {
+  it('learns from samples on stdin: metrics, checkpoints, a summary', async () => {
+    const { code, records, summary } = await train(into(...fast), samples(4));
+    expect(code).toBe(0);
+    expect(records.filter((r) => r.type === 'checkpoint').map((r) => r.version)).toEqual([0, 1, 2]);
+    expect(records.filter((r) => r.name === 'train/tokenised_steps').map((r) => r.value)).toEqual([6, 6]);
+    expect(summary).toMatchObject({ type: 'summary', command: 'dart-train', version: 2, samples: 12, groups: 4 });
+  });
+
+  it('ends at the same bytes when it is stopped and started again', async () => {
+    writeFileSync(join(cwd, 'samples.ndjson'), samples(6));
+    const args = (folder: string, ...more: string[]) => [
+      'samples.ndjson',
+      '--policy',
+      'onnx:init.onnx',
+      '--blobs',
+      'blobs',
+      '--publish',
+      folder,
+      ...fast,
+      ...more,
+    ];
+    await train(args('whole', '--run-id', 'r'));
+    await train(args('halves', '--run-id', 'r', '--max-updates', '1'));
+    const { summary } = await train(args('halves', '--run-id', 'r'));
+    expect(summary).toMatchObject({ updates: 3, groups: 6 });
+    for (const name of ['weights.safetensors', 'optimizer.safetensors', 'state.json', 'manifest.json']) {
+      expect(published('halves', 3, name).equals(published('whole', 3, name))).toBe(true);
+    }
+  });
+
+  it('goes on without --policy where the folder has one', async () => {
+    await train(into(...fast, '--max-updates', '0'));
+    const { code, summary } = await train(['--publish', dir, '--blobs', 'blobs', ...fast], samples(2));
+    expect([code, summary?.version]).toEqual([0, 1]);
+  });
+
+  it('tells the store what was learned', async () => {
+    const url = `sqlite:${dir}.db`;
+    await train(into(...fast, '--store', url, '--run-id', 'r'), samples(2));
+    const store = await openStore(`sqlite:${join(cwd, `${dir}.db`)}`);
+    expect(await store.latestVersion('r')).toMatchObject({ version: 1, path: join(cwd, dir, 'versions/000001') });
+    await store.close();
+  });
+
+  it('imitates, exports, and starts from what was exported or published', async () => {
+    const demos = lines([makeTrajectory(REPLIES.map((text, i) => makeStep(i, { text }, screenshot)))]);
+    const sft = ['--objective', 'sft', '--epochs', '12', '--batch-samples', '3', '--quiet'];
+    const { records } = await train(into(...sft), demos);
+    const losses = records.filter((r) => r.name === 'train/loss').map((r) => r.value as number);
+    expect(losses).toHaveLength(12);
+    expect(losses.at(-1)).toBeLessThan(losses[0]! / 2);
+    expect((await train(['export', dir, '-o', 'out.onnx', '--quiet'])).code).toBe(0);
+    for (const start of [['onnx:out.onnx'], [`onnx:${dir}`], ['onnx:init.onnx', '--init-from', dir]]) {
+      const next = `${dir}-${start[0]!.slice(5, 8)}${start.length}`;
+      await train(['--publish', next, '--policy', ...start, '--max-updates', '0', '--quiet']);
+      expect(tensorsOf(published(next, 0)).equals(tensorsOf(published(dir, 12)))).toBe(true);
+    }
+  });
+
+  it('makes the same fresh network from the same seed', async () => {
+    await train(['init', '-o', 'again.onnx', '--seed', '1', '--quiet']);
+    await train(['init', '-o', 'other.onnx', '--seed', '2', '--quiet']);
+    const first = readFileSync(join(cwd, 'init.onnx'));
+    expect(readFileSync(join(cwd, 'again.onnx')).equals(first)).toBe(true);
+    expect(readFileSync(join(cwd, 'other.onnx')).equals(first)).toBe(false);
+  });
+
+  it('publishes what it has and exits 130 when it is interrupted', async () => {
+    const stop = new AbortController();
+    const stdin = new PassThrough();
+    stdin.write(samples(3));
+    const io = testIo({ cwd, stdin, signal: stop.signal });
+    io.stdout.on('data', (chunk) => {
+      if (String(chunk).includes('train/loss')) stop.abort(new Interrupted('SIGINT'));
+    });
+    expect(await runCommand(spec, into(...fast, '--publish-every', '0'), io)).toBe(130);
+    expect(published(dir, 1).length).toBeGreaterThan(0);
+  });
+
+  it('ends at --max-seconds although its input goes on', async () => {
+    const stdin = new PassThrough();
+    const { code, summary } = await train(into(...fast, '--max-seconds', '0.1'), stdin);
+    expect([code, summary?.stopped]).toEqual([0, 'max-seconds']);
+    expect(stdin.destroyed).toBe(true);
+  });
+
+  it('ends quietly, and publishes, when nobody reads its records', async () => {
+    const io = testIo({ cwd, stdin: samples(2) });
+    io.stdout.destroy();
+    expect(await runCommand(spec, into(...fast), io)).toBe(0);
+    expect(io.err()).toBe('');
+    expect(published(dir, 0).length).toBeGreaterThan(0);
+  });
+
+  it('says what it would do', async () => {
+    const { records } = await train(into('--dry-run', '--preset', 'arpo', '--kl-beta', '0.05'));
+    expect(records[0]).toMatchObject({
+      event: 'dry_run',
+      settings: { learner: { objective: { dualClip: 3, klBeta: 0.05, tisCap: null }, schedule: { lr: 2e-4 } } },
+    });
+  });
+});
+
+/** What follows the header: versions differ in their metadata. */
+function tensorsOf(file: Buffer): Buffer {
+  return file.subarray(8 + Number(file.readBigUInt64LE(0)));
+}
+
+describe('dart-train says what is wrong:', () => {
+  const fails = async (args: string[], stdin = '') => {
+    const { code, err } = await train(args, stdin);
+    expect(code).toBe(2);
+    return err;
+  };
+
+  it('a broken line, with its place', async () => {
+    expect(await fails(into(...fast), `${samples(1)}{"type":"sample"`)).toContain('stdin:4: ');
+    const wrong = lines([{ ...group('g')[0]!, advantage: 'much' }]);
+    expect(await fails(into(...fast), wrong)).toMatch(/stdin:1: not a valid sample: advantage: .*number/);
+  });
+
+  it('a broken line that is skipped, in the count', async () => {
+    const wrong = lines([{ ...group('g')[0]!, advantage: 'much' }]);
+    const { code, summary, err } = await train(into(...fast, '--on-error', 'skip'), `nonsense\n${wrong}${samples(2)}`);
+    expect([code, summary?.records_skipped, summary?.updates]).toEqual([2, 2, 1]);
+    expect(err).toContain('left out: stdin:2');
+  });
+
+  it('a missing policy file, and no policy at all', async () => {
+    expect(await fails(['--publish', dir, '--policy', 'onnx:none.onnx'])).toContain('none.onnx: cannot read');
+    expect(await fails(['--publish', dir])).toContain('--policy onnx:FILE');
+  });
+
+  it('an operator that cannot be differentiated, by name', async () => {
+    const graph = readOnnx(readFileSync(join(cwd, 'init.onnx')), 'x');
+    graph.nodes.at(-1)!.op = 'Frobnicate';
+    writeFileSync(join(cwd, 'odd.onnx'), writeOnnx(graph));
+    expect(await fails(['--publish', dir, '--policy', 'onnx:odd.onnx'])).toContain('Frobnicate');
+  });
+
+  it('a screenshot that is not there, by sample and file', async () => {
+    const lost = group('g').map((r) => ({ ...r, step: makeStep(0, { text: REPLIES[0] }, 'b'.repeat(64)) }));
+    const err = await fails(into('--preset', 'grpo', '--batch-samples', '3'), lines(lost));
+    expect(err).toContain('stdin:1 (g.0 step 0)');
+    expect(err).toContain(`blobs/bb/${'b'.repeat(62)}.png`);
+  });
+
+  it('a folder that it cannot publish into, before anything else', async () => {
+    writeFileSync(join(cwd, `${dir}-file`), '');
+    expect(await fails(into('--publish', `${dir}-file/x`).slice(2))).toContain('cannot publish');
+    expect(await fails([])).toContain('--publish DIR');
+  });
+
+  it('a folder of another policy, and one that another trainer holds (75)', async () => {
+    await train(into(...fast, '--max-updates', '0'));
+    await train(['init', '-o', 'second.onnx', '--seed', '9', '--quiet']);
+    expect(await fails(['--publish', dir, '--policy', 'onnx:second.onnx'])).toContain('another policy');
+    const unlock = lockFolder(join(cwd, dir));
+    const { code, err } = await train(into(...fast));
+    unlock();
+    expect([code, err]).toEqual([75, expect.stringContaining('another dart-train')]);
+  });
+
+  it('a full disk', async () => {
+    expect(await fails(into(...fast, '-o', '/dev/full'), samples(2))).toContain(
+      '/dev/full: cannot write: the disk is full',
+    );
+  });
+
+  it('options that make no sense', async () => {
+    expect(await fails(into('--no-tis', '--tis-cap', '2'))).toContain('exclude each other');
+    expect(await fails(into('--betas', '0.9'))).toContain('--betas');
+    expect(await fails(into('--lr-schedule', 'cosine'))).toContain('--lr-total-updates');
+    expect(await fails(into('--keep-entropy', '0'))).toContain('--keep-entropy');
+  });
+
+  it('nothing learned: exit 1', async () => {
+    mkdirSync(join(cwd, dir));
+    expect((await train(into(...fast), samples(0))).code).toBe(1);
+  });
+
+  it('a version that is not there', async () => {
+    await train(into(...fast, '--max-updates', '0'));
+    expect(await fails(['export', dir, '-o', 'x.onnx', '--version-number', '7'])).toContain('one of 0');
+    expect(await fails(['export', 'blobs', '-o', 'x.onnx'])).toContain('no version was published');
+  });
+});
