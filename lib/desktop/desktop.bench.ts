@@ -1,7 +1,7 @@
 import type { Action } from '../guest/guest.ts';
-import { HEIGHT, WIDTH } from './cells.ts';
 import { EmbeddedDesktop } from './desktop.ts';
-import { hash } from './random.ts';
+import { HEIGHT, WIDTH } from './screen/cells.ts';
+import { hash } from './session/random.ts';
 
 interface Metric {
   name: string;

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../guest/guest.ts';
-import { HEIGHT, WIDTH } from './cells.ts';
 import { DOCUMENTS, Hand, nodesOf } from './desktop.testing.ts';
 import { EmbeddedDesktop } from './desktop.ts';
-import { PALETTE } from './palette.ts';
-import { PROGRAMS } from './programs.ts';
+import { HEIGHT, WIDTH } from './screen/cells.ts';
+import { PALETTE } from './screen/palette.ts';
+import { PROGRAMS } from './session/programs.ts';
 
 const place = { x: fc.integer({ min: -5, max: WIDTH + 5 }), y: fc.integer({ min: -5, max: HEIGHT + 5 }) };
 const key = fc.constantFrom(

@@ -1,16 +1,16 @@
 import type { AccessibleNode, Action } from '../guest/guest.ts';
-import { Cells, HEIGHT, WIDTH } from './cells.ts';
-import { pressKeys, typeText } from './keyboard.ts';
-import { isModifier, keyName } from './keys.ts';
-import { paintWidget } from './paint.ts';
-import { PALETTE } from './palette.ts';
-import { encodeIndexed } from './png.ts';
-import { type Button, drag, press } from './pointer.ts';
-import type { Layer } from './screen.ts';
-import { hitTest, Session, type WindowQuery } from './session.ts';
+import { resolvePath, type Vfs } from './files/vfs.ts';
+import { Cells, HEIGHT, WIDTH } from './screen/cells.ts';
+import { paintWidget } from './screen/paint.ts';
+import { PALETTE } from './screen/palette.ts';
+import { encodeIndexed } from './screen/png.ts';
+import { pressKeys, typeText } from './session/keyboard.ts';
+import { isModifier, keyName } from './session/keys.ts';
+import type { Layer } from './session/layers.ts';
+import { type Button, drag, press } from './session/pointer.ts';
+import { hitTest, Session, type WindowQuery } from './session/session.ts';
+import { accessibilityTree } from './session/tree.ts';
 import { runArguments, runLine, type ShellResult } from './shell/shell.ts';
-import { accessibilityTree } from './tree.ts';
-import { resolvePath, type Vfs } from './vfs.ts';
 
 /** Rows that one click of the mouse wheel scrolls. */
 const WHEEL_ROWS = 3;

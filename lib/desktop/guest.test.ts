@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DartError } from '../errors.ts';
 import { createEmbeddedGuest } from './guest.ts';
 import { LatencyModel } from './latency.ts';
-import { PALETTE } from './palette.ts';
+import { PALETTE } from './screen/palette.ts';
 
 const text = (bytes: Uint8Array | null) => (bytes ? new TextDecoder().decode(bytes) : null);
 

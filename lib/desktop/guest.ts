@@ -9,11 +9,11 @@ import type {
   Size,
   WindowMatch,
 } from '../guest/guest.ts';
-import { HEIGHT, WIDTH } from './cells.ts';
 import { EmbeddedDesktop } from './desktop.ts';
 import { LatencyModel, type LatencyOptions } from './latency.ts';
-import { PALETTE } from './palette.ts';
-import { encodeIndexed } from './png.ts';
+import { HEIGHT, WIDTH } from './screen/cells.ts';
+import { PALETTE } from './screen/palette.ts';
+import { encodeIndexed } from './screen/png.ts';
 
 /** The embedded desktop as a guest: the same answers as a desktop behind HTTP, in process. */
 export class EmbeddedGuest implements ResettableGuest {

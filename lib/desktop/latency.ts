@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hash } from './random.ts';
+import { hash } from './session/random.ts';
 
 export interface LatencyOptions {
   /** How long one action takes. */

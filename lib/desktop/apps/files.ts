@@ -1,4 +1,5 @@
-import { App, clampScroll } from '../app.ts';
+import { extensionOf, HOME, nameOf, parentOf } from '../files/vfs.ts';
+import { C } from '../screen/palette.ts';
 import {
   askDelete,
   askName,
@@ -8,11 +9,10 @@ import {
   moveToTrash,
   restoreFromTrash,
   TRASH,
-} from '../file_actions.ts';
-import { C } from '../palette.ts';
-import type { Ui } from '../ui.ts';
-import { extensionOf, HOME, nameOf, parentOf } from '../vfs.ts';
-import type { MenuItem } from '../widget.ts';
+} from '../ui/file_actions.ts';
+import type { Ui } from '../ui/ui.ts';
+import type { MenuItem } from '../ui/widget.ts';
+import { App, clampScroll } from './app.ts';
 
 const PLACES: [string, string][] = [
   ['Home', HOME],

@@ -1,11 +1,11 @@
-import { App, clampScroll } from '../app.ts';
-import { Field } from '../field.ts';
-import { isObject, parseObject } from '../json_file.ts';
-import { C, cube } from '../palette.ts';
-import { askSaveAs } from '../save_dialog.ts';
-import type { Ui } from '../ui.ts';
-import { nameOf, resolvePath } from '../vfs.ts';
-import type { MenuItem } from '../widget.ts';
+import { isObject, parseObject } from '../files/json_file.ts';
+import { nameOf, resolvePath } from '../files/vfs.ts';
+import { C, cube } from '../screen/palette.ts';
+import { Field } from '../ui/field.ts';
+import { askSaveAs } from '../ui/save_dialog.ts';
+import type { Ui } from '../ui/ui.ts';
+import type { MenuItem } from '../ui/widget.ts';
+import { App, clampScroll } from './app.ts';
 
 interface Slide {
   title: string;

@@ -1,8 +1,15 @@
-import { App } from '../app.ts';
-import { C } from '../palette.ts';
-import { MIME_FILE, readSetting, writeSetting } from '../settings.ts';
-import { DEFAULT_APPS, SETTINGS_PAGES, SWITCHES, type SwitchSetting, VOLUME, WALLPAPER } from '../settings_table.ts';
-import type { Ui } from '../ui.ts';
+import { MIME_FILE, readSetting, writeSetting } from '../files/settings.ts';
+import {
+  DEFAULT_APPS,
+  SETTINGS_PAGES,
+  SWITCHES,
+  type SwitchSetting,
+  VOLUME,
+  WALLPAPER,
+} from '../files/settings_table.ts';
+import { C } from '../screen/palette.ts';
+import type { Ui } from '../ui/ui.ts';
+import { App } from './app.ts';
 
 /** One cell for each ten: 0, 10, … 100. */
 const VOLUME_CELLS = 11;

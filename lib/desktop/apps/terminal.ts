@@ -1,9 +1,9 @@
-import { App } from '../app.ts';
-import { Field } from '../field.ts';
-import { C } from '../palette.ts';
-import type { Ui } from '../ui.ts';
-import { HOME } from '../vfs.ts';
-import type { TextTarget } from '../widget.ts';
+import { HOME } from '../files/vfs.ts';
+import { C } from '../screen/palette.ts';
+import { Field } from '../ui/field.ts';
+import type { Ui } from '../ui/ui.ts';
+import type { TextTarget } from '../ui/widget.ts';
+import { App } from './app.ts';
 
 const ROWS_SHOWN = 12;
 const CHARACTERS = 30;

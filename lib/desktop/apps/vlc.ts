@@ -1,10 +1,10 @@
-import { App, clampScroll } from '../app.ts';
-import { Field } from '../field.ts';
-import { C } from '../palette.ts';
-import { askSave } from '../save_dialog.ts';
-import type { Ui } from '../ui.ts';
-import { extensionOf, HOME, nameOf, resolvePath } from '../vfs.ts';
-import type { MenuItem } from '../widget.ts';
+import { extensionOf, HOME, nameOf, resolvePath } from '../files/vfs.ts';
+import { C } from '../screen/palette.ts';
+import { Field } from '../ui/field.ts';
+import { askSave } from '../ui/save_dialog.ts';
+import type { Ui } from '../ui/ui.ts';
+import type { MenuItem } from '../ui/widget.ts';
+import { App, clampScroll } from './app.ts';
 
 const CONFIG = `${HOME}/.config/vlc`;
 const MUSIC = `${HOME}/Music`;

@@ -1,4 +1,4 @@
-import type { Vfs } from '../vfs.ts';
+import type { Vfs } from '../files/vfs.ts';
 
 /** What a command of the shell sees and what it leaves. */
 export interface CommandContext {

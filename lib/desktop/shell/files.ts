@@ -1,4 +1,4 @@
-import { extensionOf, HOME, nameOf, parentOf } from '../vfs.ts';
+import { extensionOf, HOME, nameOf, parentOf } from '../files/vfs.ts';
 import { type Command, type CommandContext, flagsOf } from './context.ts';
 
 /** Commands on files and folders. */

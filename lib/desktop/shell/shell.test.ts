@@ -11,7 +11,7 @@ describe('shell', () => {
     expect(out('echo one > f; echo two >> f; cat f; cat < f | wc -l')).toBe('one\ntwo\n2\n');
     expect(out('cd Documents && ls *.txt')).toBe('notes.txt\ntodo.txt\n');
     expect(out('ls Documents/*.csv')).toBe('Documents/data.csv\n');
-    expect(out('x=3; echo "${x}4" "" | cat')).toBe('34 \n');
+    expect(out('x=3; echo "$x"4 "" | cat')).toBe('34 \n');
     expect(out("printf 'a,%s\\n' 1")).toBe('a,1\n');
   });
 

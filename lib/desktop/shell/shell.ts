@@ -1,4 +1,4 @@
-import { HOME, nameOf, parentOf, resolvePath, type Vfs } from '../vfs.ts';
+import { HOME, nameOf, parentOf, resolvePath, type Vfs } from '../files/vfs.ts';
 import type { Command, CommandContext } from './context.ts';
 import { FILE_COMMANDS, globPattern } from './files.ts';
 import { type Pipeline, parseLine, type SimpleCommand, type Word } from './parse.ts';

@@ -1,6 +1,6 @@
-import { readSetting, writeSetting } from '../settings.ts';
-import { SETTING_DEFAULTS } from '../settings_table.ts';
-import { HOME } from '../vfs.ts';
+import { readSetting, writeSetting } from '../files/settings.ts';
+import { SETTING_DEFAULTS } from '../files/settings_table.ts';
+import { HOME } from '../files/vfs.ts';
 import { type Command, type CommandContext, flagsOf, linesOf, readAll } from './context.ts';
 
 /** Commands on text, and those that only say something. */
