@@ -8,6 +8,7 @@ import { privateLedger, StoreLedger } from './ledger.ts';
 import { CurationLoop } from './loop.ts';
 import { MemoryPool } from './memory-pool.ts';
 import { type CurationOptions, presetOptions } from './options.ts';
+import { settleAbandoned } from './recovery.ts';
 import { StorePool } from './store-pool.ts';
 import { CurrentVersions } from './versions.ts';
 
@@ -163,6 +164,26 @@ describe('after a restart with --follow', () => {
       'g1 g1.1',
       'group_rejected too_few_scored',
     ]);
+  });
+});
+
+describe('settleAbandoned', () => {
+  it('closes at once what nobody is working on, and only that', async () => {
+    const options = presetOptions('dart');
+    const versions = new CurrentVersions(store);
+    const ledger = new StoreLedger(store, { owner: 'me', ttlMs: 1000 }, options);
+    const curator = new Curator({ options, pool: new MemoryPool(8), ledger, versions });
+    const parts = { store, ledger, curator, versions, options };
+    const plan = (group_id: string) => ({ group_id, run_id: 'run1', task_id: 'chrome/t1', size: 3 });
+    await store.planGroups(['left', 'busy'].map(plan));
+    await store.leaseWork([{ group_id: 'busy', rollout_index: 2 }], 'rollout', 1000);
+    const known = ['left', 'busy', 'piped'].flatMap((group) => pair(group, { size: 3 }));
+    await store.insertTrajectories(known);
+    for await (const _ of curator.take(known, 0));
+    const written: AnyRecord[] = [];
+    for await (const record of settleAbandoned(parts, 0)) written.push(record);
+    expect(shown(written)).toEqual(['left left.0', 'left left.1']);
+    expect(curator.openGroups.map((group) => group.group_id)).toEqual(['busy', 'piped']);
   });
 });
 

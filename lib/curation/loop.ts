@@ -3,7 +3,7 @@ import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import type { Curator } from './curator.ts';
-import { closeExpired, complete, type RecoveryParts, reclaim, recover } from './recovery.ts';
+import { closeExpired, type RecoveryParts, reclaim, recover, settleAbandoned } from './recovery.ts';
 import type { CurrentVersions } from './versions.ts';
 import { Waiting } from './waiting.ts';
 
@@ -20,6 +20,8 @@ export interface LoopParts {
 }
 
 const TICK_MS = 1000;
+/** Ticks between two looks into the store for members that other processes have stored, or will not make. */
+const LOOK_TICKS = 2;
 /** Ticks between two looks into the store for groups whose lease has run out. */
 const RECLAIM_TICKS = 30;
 
@@ -106,7 +108,7 @@ export class CurationLoop {
     this.onTick();
     const { curator, recovery } = this.#parts;
     const now = this.#waiting.clock;
-    if (recovery && this.#ticks % 2 === 0) await this.#write(complete(recovery, curator.openGroups, now));
+    if (recovery && this.#ticks % LOOK_TICKS === 0) await this.#write(settleAbandoned(recovery, now));
     for (const group of curator.expired(now)) {
       await this.#write(recovery ? closeExpired(recovery, group, now) : curator.close(group));
     }

@@ -59,6 +59,20 @@ export async function* complete(
   }
 }
 
+/**
+ * Completes groups from the store, and closes those that nobody is working on any more: what they lack will not come
+ * (its lease was given back, has run out, or belonged to a process that is gone).
+ */
+export async function* settleAbandoned(parts: RecoveryParts, now: number): AsyncGenerator<AnyRecord, void, void> {
+  const { store, curator } = parts;
+  // First who works on what, then what is stored: a rollout that ends in between is found stored.
+  const abandoned = await store.abandonedGroups(curator.openGroups.map((group) => group.group_id));
+  yield* complete(parts, curator.openGroups, now);
+  for (const group of curator.openGroups) {
+    if (abandoned.has(group.group_id)) yield* curator.close(group);
+  }
+}
+
 /** Closes a group that has waited long enough, unless somebody still holds a lease on one of its rollouts. */
 export async function* closeExpired(
   parts: RecoveryParts,

@@ -153,6 +153,22 @@ describe('work leases', () => {
   });
 });
 
+describe('abandoned groups', () => {
+  const plan = (group_id: string) => ({ group_id, run_id: 'run1', task_id: 'chrome/t1', size: 2 });
+
+  it('are those planned in this store that nobody living is working on', async () => {
+    await store.planGroups(['idle', 'busy', 'dead', 'late'].map(plan));
+    await store.leaseWork([{ group_id: 'busy', rollout_index: 1 }], 'me', 9000);
+    await store.leaseWork([{ group_id: 'dead', rollout_index: 1 }], `${hostname()}/999999999/x`, 9000);
+    await store.leaseWork([{ group_id: 'late', rollout_index: 1 }], 'me', 10);
+    now += 11;
+    expect(await store.abandonedGroups(['idle', 'busy', 'dead', 'late', 'elsewhere'])).toEqual(
+      new Set(['idle', 'dead', 'late']),
+    );
+    expect(await store.leaseWork([{ group_id: 'dead', rollout_index: 1 }], 'me', 10)).toHaveLength(1);
+  });
+});
+
 describe('experience', () => {
   const success = (id: string, reply = id, bare = false) => trajectory({ id, reward: 1, reply, bare });
 

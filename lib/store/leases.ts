@@ -1,4 +1,5 @@
-import { inTransaction, type StoreContext } from './context.ts';
+import { inTransaction, type StoreContext, slices } from './context.ts';
+import { isDead } from './owner.ts';
 
 /** One planned rollout: a member of a group. */
 export interface WorkItem {
@@ -61,16 +62,39 @@ export async function releaseLease(context: StoreContext, owner: string, items?:
   });
 }
 
-/** Rollout indices of a group that somebody is still working on. */
-export async function liveWork({ db, now }: StoreContext, groupId: string): Promise<number[]> {
+/** Rollout indices of a group that somebody is still working on; the leases of a process that died do not count. */
+export async function liveWork(context: StoreContext, groupId: string): Promise<number[]> {
+  const leases = await liveLeases(context, [groupId]);
+  return leases.map((lease) => lease.rollout_index).sort((a, b) => a - b);
+}
+
+/**
+ * Those of `groupIds` that rollouts of this store planned and that nobody is working on any more: what they lack will
+ * not come. Groups that were planned elsewhere are not known here, and never among them.
+ */
+export async function abandonedGroups(context: StoreContext, groupIds: readonly string[]): Promise<Set<string>> {
+  const abandoned = new Set<string>();
+  for (const part of slices(groupIds, 200)) {
+    const planned = await context.db
+      .selectFrom('training_group')
+      .select('group_id')
+      .where('group_id', 'in', part)
+      .where('state', '=', 'planned')
+      .execute();
+    for (const row of planned) abandoned.add(row.group_id);
+    for (const lease of await liveLeases(context, part)) abandoned.delete(lease.group_id);
+  }
+  return abandoned;
+}
+
+async function liveLeases({ db, now }: StoreContext, groupIds: readonly string[]) {
   const rows = await db
     .selectFrom('work_lease')
-    .select('rollout_index')
-    .where('group_id', '=', groupId)
+    .select(['group_id', 'rollout_index', 'owner'])
+    .where('group_id', 'in', groupIds)
     .where('lease_until', '>=', now())
-    .orderBy('rollout_index')
     .execute();
-  return rows.map((row) => row.rollout_index);
+  return rows.filter((row) => !isDead(row.owner));
 }
 
 async function isTaken({ db, now }: StoreContext, item: WorkItem, owner: string): Promise<boolean> {
@@ -82,7 +106,7 @@ async function isTaken({ db, now }: StoreContext, item: WorkItem, owner: string)
     .where('lease_until', '>=', now())
     .where('owner', '!=', owner)
     .executeTakeFirst();
-  if (live) return true;
+  if (live && !isDead(live.owner)) return true;
   const finished = await db
     .selectFrom('rollout')
     .select('trajectory_id')

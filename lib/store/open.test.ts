@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -77,6 +77,10 @@ describe('openStore', () => {
     expect(error.message).toMatch(/^the folder of the store cannot be made/);
     expect(error.hint).toContain('--store');
     expect((await failure(`sqlite:${folder}`)).message).toBe('the store cannot be opened (SQLITE_CANTOPEN)');
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('does not try for ever where a folder cannot be made', async () => {
+    expect((await failure('sqlite:/proc/nowhere/dart.db')).where).toBe('/proc/nowhere');
   });
 
   it('says that the disk is full, and keeps what was there', async () => {

@@ -76,6 +76,9 @@ export class Store {
   liveWork(groupId: string): Promise<number[]> {
     return leases.liveWork(this.#context, groupId);
   }
+  abandonedGroups(groupIds: readonly string[]): Promise<Set<string>> {
+    return leases.abandonedGroups(this.#context, groupIds);
+  }
 
   planGroups(list: readonly Omit<groups.NewGroup, 'members'>[]): Promise<void> {
     return groups.planGroups(this.#context, list);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { DartError, messageOf } from '../../errors.ts';
@@ -32,7 +32,7 @@ export function openSqliteFile(path: string, check: (database: Database) => void
 
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
   } catch (error) {
     throw new DartError(`the folder of the store cannot be made: ${messageOf(error)}`, {
       where: folder,
@@ -40,4 +40,20 @@ function makeFolder(folder: string): void {
       cause: error,
     });
   }
+}
+
+/** Node's own `recursive` never ends where a file system says "no such file" to a new folder in an existing one. */
+function makeFolders(folder: string): void {
+  if (isFolder(folder)) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it a moment ago.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
