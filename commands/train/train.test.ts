@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import { encode } from 'fast-png';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
@@ -10,10 +9,9 @@ import { Interrupted } from '../../lib/cli/stop.ts';
 import { readOnnx } from '../../lib/graph/read.ts';
 import { writeOnnx } from '../../lib/graph/write.ts';
 import { openStore } from '../../lib/store/index.ts';
-import { BlobStore } from '../../lib/stream/blobs.ts';
-import type { AnyRecord } from '../../lib/stream/records.ts';
 import { lockFolder } from '../../lib/training/folder.ts';
-import { makeSample, makeStep, makeTrajectory } from '../../lib/training/records.testing.ts';
+import { makeStep, makeTrajectory } from '../../lib/training/records.testing.ts';
+import { greyScreen, groupLines, lines, makeGroup, REPLIES } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 
 let cwd = '';
@@ -21,8 +19,7 @@ let screenshot = '';
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'dart-train-'));
   expect((await train(['init', '-o', 'init.onnx', '--seed', '1', '--quiet'])).code).toBe(0);
-  const data = new Uint8Array(160 * 120 * 3).fill(90);
-  screenshot = new BlobStore(join(cwd, 'blobs')).putSync(encode({ width: 160, height: 120, channels: 3, data }));
+  screenshot = greyScreen(join(cwd, 'blobs'));
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
@@ -41,24 +38,9 @@ async function train(args: string[], stdin: string | Readable = '') {
 
 /** The options that most runs here share. */
 const into = (...more: string[]) => ['--publish', dir, '--policy', 'onnx:init.onnx', '--blobs', 'blobs', ...more];
-const lines = (records: AnyRecord[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
-const REPLIES = ["Action: click(start_box='(52,36)')", 'Action: wait()', "Action: hotkey(key='ctrl s')"];
-
-function group(id: string): AnyRecord[] {
-  return REPLIES.map((text, i) =>
-    makeSample({
-      group_id: id,
-      group_steps: REPLIES.length,
-      trajectory_id: `${id}.${i}`,
-      advantage: i === 0 ? 1.1 : -0.6,
-      entropy: i + 1,
-      step: makeStep(0, { text }, screenshot),
-    }),
-  );
-}
-
 const fast = ['--preset', 'grpo', '--batch-samples', '6', '--quiet'];
-const samples = (groups: number) => lines(Array.from({ length: groups }, (_, g) => group(`g${g}`)).flat());
+const samples = (groups: number) => groupLines(groups, screenshot);
+const group = (id: string) => makeGroup(id, screenshot);
 const published = (folder: string, version: number, name = 'weights.safetensors') =>
   readFileSync(join(cwd, folder, 'versions', String(version).padStart(6, '0'), name));
 

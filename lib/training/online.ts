@@ -1,3 +1,4 @@
+import { DartError } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
@@ -19,6 +20,9 @@ export interface OnlineOptions {
   onBadRecord: (error: unknown) => void;
   signal: AbortSignal;
 }
+
+/** How often the wait for input is told. */
+const WAITING_EVERY_MS = 10_000;
 
 /** Groups taken in since the last update. */
 interface Pending {
@@ -55,7 +59,7 @@ export async function trainOnSamples(
   const gatherer = new GroupGatherer(session.state.groups);
   const loop = new OnlineLoop(session, gatherer, options);
   let stopped = session.limit();
-  if (stopped === null) stopped = await loop.run(input);
+  if (stopped === null) stopped = await runAndKeep(loop, input, session);
   await session.publish();
   return {
     stopped,
@@ -64,6 +68,16 @@ export async function trainOnSamples(
     steps_left: loop.pending.steps,
     samples_repeated: gatherer.repeated,
   };
+}
+
+/** Runs the loop; bad input ends it, but not before what was learned is published. */
+async function runAndKeep(loop: OnlineLoop, input: AsyncIterable<ReadRecord>, session: Session): Promise<string> {
+  try {
+    return await loop.run(input);
+  } catch (error) {
+    if (error instanceof DartError) await session.publish().catch(() => {});
+    throw error;
+  }
 }
 
 class OnlineLoop {
@@ -81,6 +95,26 @@ class OnlineLoop {
 
   /** @returns why it ended. */
   async run(input: AsyncIterable<ReadRecord>): Promise<string> {
+    const waiting = setInterval(() => this.#tellWaiting(), WAITING_EVERY_MS);
+    try {
+      return await this.#loop(input);
+    } finally {
+      clearInterval(waiting);
+    }
+  }
+
+  /** Nobody should have to guess why nothing happens. */
+  #tellWaiting(): void {
+    const { batchGroups, batchSamples } = this.#options;
+    const { steps, groups } = this.pending;
+    const have =
+      batchGroups === null ? `${steps} of ${batchSamples} steps` : `${groups.length} of ${batchGroups} groups`;
+    this.#session.progress(
+      `waiting for groups: ${have} for the next update, ${this.#gatherer.held().length} groups not whole`,
+    );
+  }
+
+  async #loop(input: AsyncIterable<ReadRecord>): Promise<string> {
     const { signal } = this.#options;
     let since = performance.now();
     for await (const read of untilAborted(input, signal)) {

@@ -66,16 +66,21 @@ export class Publisher {
   }
 
   /**
-   * The version to go on from: the store's newest where there is a store, else the newest whole one in the folder.
+   * The version to go on from: the store's newest where the store knows the run, else the newest whole one in the folder
+   * (of which the store then hears).
    * @returns null where nothing was published yet.
    * @throws DartError where the store knows a version whose files are gone.
    */
   async newest(): Promise<number | null> {
     const { dir, runId, store } = this.#options;
     const whole = listVersions(dir);
-    if (!store) return whole.at(-1) ?? null;
-    const known = await store.latestVersion(runId);
-    if (known === null) return null;
+    const newest = whole.at(-1) ?? null;
+    const known = (await store?.latestVersion(runId)) ?? null;
+    if (known === null && newest !== null) {
+      const path = versionFolder(dir, newest);
+      await store?.publishVersion({ version: newest, path, run_id: runId, groups: [], metrics: {} });
+    }
+    if (known === null) return newest;
     if (whole.includes(known.version)) return known.version;
     throw new DartError(`version ${known.version} of run '${runId}' is in the store, but not whole in the folder`, {
       where: versionFolder(dir, known.version),

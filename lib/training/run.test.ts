@@ -133,6 +133,19 @@ describe('runTraining', () => {
     expect(existsSync(join(dir, 'killed/versions/.000006.1.tmp'))).toBe(false);
   });
 
+  it('does not prune the version that best.json names', async () => {
+    await train(samples(2));
+    writeFileSync(join(dir, 'a/best.json'), '{"version":1}');
+    await train(samples(12));
+    expect(listVersions(join(dir, 'a'))).toEqual([1, 4, 5, 6]);
+  });
+
+  it('publishes what it learned before it refuses bad input', async () => {
+    const records = [...samples(4), { type: 'sample', v: 1 }];
+    await expect(train(records, { publishEvery: 0 })).rejects.toThrow('not a valid sample');
+    expect(listVersions(join(dir, 'a'))).toEqual([0, 2]);
+  });
+
   it('publishes only version 0 when no update is wanted', async () => {
     const { summary } = await train([], { maxUpdates: 0 });
     expect(listVersions(join(dir, 'a'))).toEqual([0]);
@@ -142,7 +155,7 @@ describe('runTraining', () => {
 
 /** A store that remembers, and dies before or after it did. */
 class MemoryStore implements VersionStore {
-  versions: { version: number; path: string; groups: readonly string[] }[] = [];
+  readonly versions: { version: number; path: string; groups: readonly string[] }[] = [];
   die: 'before' | 'after' | null = null;
 
   async publishVersion(row: { version: number; path: string; groups: readonly string[] }) {
@@ -177,6 +190,14 @@ describe('with a store', () => {
     await train(samples(8), { folder: 'killed', store });
     expect(file('killed', 4, 'weights.safetensors')).toEqual(file('whole', 4, 'weights.safetensors'));
     expect(store.versions.flatMap(({ groups }) => groups)).toEqual(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7']);
+  });
+
+  it('hears of a folder that was published into without it', async () => {
+    await train(samples(4));
+    const store = new MemoryStore();
+    const { summary } = await train(samples(6), { store });
+    expect(store.versions.map(({ version }) => version)).toEqual([2, 3]);
+    expect(summary.updates).toBe(3);
   });
 
   it('says so when the folder lost the version that the store knows', async () => {

@@ -73,6 +73,11 @@ export class Session {
     if (publishEvery > 0 && this.state.updates % publishEvery === 0) await this.publish();
   }
 
+  /** One line for people. */
+  progress(line: string): void {
+    this.#options.output.progress(line);
+  }
+
   /** These groups are done with: learned from, or of no use. */
   settle(groups: readonly string[]): void {
     this.#groups.push(...groups);
