@@ -11,9 +11,9 @@ const WHAT: readonly OptionSpec[] = [
   {
     name: 'env',
     type: 'string',
-    value: 'SPEC|-',
-    describe:
-      'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1], or - for env records on standard input (default: those, or embedded:8 without any)',
+    value: 'SPEC',
+    default: 'embedded:8',
+    describe: 'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1]',
   },
   {
     name: 'policy',

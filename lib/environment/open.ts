@@ -1,7 +1,5 @@
 import type { LatencyOptions } from '../desktop/latency.ts';
 import { DartError } from '../errors.ts';
-import type { Env } from '../stream/records.ts';
-import { AttachDriver } from './attach.ts';
 import { EmbeddedDriver } from './embedded.ts';
 import type { Driver } from './environment.ts';
 import { EnvironmentPool, type PoolOptions } from './pool.ts';
@@ -57,19 +55,7 @@ export async function openDriver(spec: string): Promise<Driver> {
   return new EmbeddedDriver(count, (id, place) => createEmbeddedGuest(id, { ...latency, seed: place }));
 }
 
-/**
- * The desktops that a specification names (`embedded:4`), or those that env records describe.
- * @throws DartError on a specification or record that cannot be used. Desktops start after it has resolved.
- */
-export async function openEnvironments(
-  desktops: string | readonly Env[],
-  options: PoolOptions = {},
-): Promise<EnvironmentPool> {
-  const driver = typeof desktops === 'string' ? await openDriver(desktops) : await attachDriver(desktops);
-  return new EnvironmentPool([driver], options);
-}
-
-async function attachDriver(envs: readonly Env[]): Promise<Driver> {
-  const { createHttpGuest } = await import('../guest/http_client.ts');
-  return new AttachDriver(envs, createHttpGuest);
+/** Starts the desktops that a specification names: `embedded:4`. They start after this has resolved. */
+export async function openEnvironments(spec: string, options: PoolOptions = {}): Promise<EnvironmentPool> {
+  return new EnvironmentPool([await openDriver(spec)], options);
 }

@@ -112,7 +112,11 @@ class Episode {
 
   async play(): Promise<void> {
     const { maxSteps } = this.#item.group;
-    while (!this.#ended && this.steps.length < maxSteps) await this.#step();
+    while (!this.#ended && this.steps.length < maxSteps) {
+      await this.#step();
+      // Where desktop and policy answer at once, signals and timers would otherwise never get their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     if (!this.#ended && this.#options.failAtLimit) this.#lastAction = { type: 'fail', reason: 'the step limit' };
   }
 

@@ -194,6 +194,14 @@ describe('runRollouts', () => {
     expect(names).toEqual(['a0', 'a1']);
   });
 
+  it('lets signals and timers have their turn although desktop and policy answer at once', async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 1);
+    const { names, error } = await run({ groups: [['a', 1_000_000]], more: { stop: stop.signal } });
+    expect(error).toBeNull();
+    expect(names.length).toBeLessThan(1_000_000);
+  });
+
   it('told to abort, records nothing of what was under way', async () => {
     const abort = new AbortController();
     const policy = policyThat(
