@@ -168,7 +168,7 @@ describe('after a restart with --follow', () => {
 });
 
 describe('settleAbandoned', () => {
-  it('closes at once what nobody is working on, and only that', async () => {
+  it('closes what nobody has been working on for a while, and only that', async () => {
     const options = presetOptions('dart');
     const versions = new CurrentVersions(store);
     const ledger = new StoreLedger(store, { owner: 'me', ttlMs: 1000 }, options);
@@ -181,7 +181,9 @@ describe('settleAbandoned', () => {
     await store.insertTrajectories(known);
     for await (const _ of curator.take(known, 0));
     const written: AnyRecord[] = [];
-    for await (const record of settleAbandoned(parts, 0)) written.push(record);
+    for await (const record of settleAbandoned(parts, 14_999)) written.push(record);
+    expect(written).toEqual([]);
+    for await (const record of settleAbandoned(parts, 15_000)) written.push(record);
     expect(shown(written)).toEqual(['left left.0', 'left left.1']);
     expect(curator.openGroups.map((group) => group.group_id)).toEqual(['busy', 'piped']);
   });

@@ -60,6 +60,12 @@ export async function* complete(
 }
 
 /**
+ * How long a group that nobody is working on is left open: a rollout command that was started again takes up its
+ * unfinished groups first.
+ */
+const ABANDONED_AFTER_MS = 15_000;
+
+/**
  * Completes groups from the store, and closes those that nobody is working on any more: what they lack will not come
  * (its lease was given back, has run out, or belonged to a process that is gone).
  */
@@ -69,7 +75,8 @@ export async function* settleAbandoned(parts: RecoveryParts, now: number): Async
   const abandoned = await store.abandonedGroups(curator.openGroups.map((group) => group.group_id));
   yield* complete(parts, curator.openGroups, now);
   for (const group of curator.openGroups) {
-    if (abandoned.has(group.group_id)) yield* curator.close(group);
+    const isIdle = now - group.touched >= ABANDONED_AFTER_MS;
+    if (isIdle && abandoned.has(group.group_id)) yield* curator.close(group);
   }
 }
 

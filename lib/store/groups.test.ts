@@ -140,6 +140,11 @@ describe('work leases', () => {
     expect(await store.leaseWork(items, 'you', 1000)).toEqual([items[2]]);
   });
 
+  it('never give out members of a group that is decided', async () => {
+    await store.insertGroup(group('g1', 'too_few_scored'));
+    expect(await store.leaseWork(items, 'me', 1000)).toEqual([]);
+  });
+
   it('never give out what has been finished, but do give out what failed', async () => {
     await store.insertTrajectories([
       trajectory({ id: 'a', group: 'g1', index: 0 }),

@@ -9,7 +9,8 @@ export interface WorkItem {
 
 /**
  * Leases rollouts to one worker process, so that several share the work without doing it twice.
- * @returns the items obtained: those that are neither finished nor under a live lease of somebody else.
+ * @returns the items obtained: those that are neither finished nor under a live lease of somebody else, and whose group
+ *   is still open.
  */
 export function leaseWork(
   context: StoreContext,
@@ -107,6 +108,13 @@ async function isTaken({ db, now }: StoreContext, item: WorkItem, owner: string)
     .where('owner', '!=', owner)
     .executeTakeFirst();
   if (live && !isDead(live.owner)) return true;
+  const decided = await db
+    .selectFrom('training_group')
+    .select('group_id')
+    .where('group_id', '=', item.group_id)
+    .where('state', '!=', 'planned')
+    .executeTakeFirst();
+  if (decided) return true;
   const finished = await db
     .selectFrom('rollout')
     .select('trajectory_id')
