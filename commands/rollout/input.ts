@@ -24,8 +24,7 @@ export async function readTasks(
   pass: (record: AnyRecord) => Promise<void>,
 ): Promise<RolloutInput> {
   const path = context.options.tasks as string;
-  if (path !== '-')
-    return { tasks: await Array.fromAsync(loadTasks(resolvePath(context.io, path), filter)), skipped: 0 };
+  if (path !== '-') return { tasks: await fromPath(resolvePath(context.io, path), filter), skipped: 0 };
   if ((context.io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
   const { tasks, skipped } = await readStdin(context, pass);
   if (tasks.length > 0) return { tasks: await filterTasks(tasks, filter, 'stdin'), skipped };
