@@ -54,10 +54,19 @@ export function combosOf(keys: string[], held: ReadonlySet<string>): string[] {
     .map((name) => (modifiers.length > 0 ? [...modifiers, name.toLowerCase()].join('+') : name));
 }
 
+/** Characters of a US keyboard without and with shift. */
+const PLAIN = "`1234567890-=[]\\;',./";
+const SHIFTED = '~!@#$%^&*()_+{}|:"<>?';
+
+function shifted(char: string): string {
+  const at = PLAIN.indexOf(char);
+  return at < 0 ? char.toUpperCase() : (SHIFTED[at] ?? char);
+}
+
 /** The character that a combination types; null when it types none. */
 export function characterOf(combo: string): string | null {
   if (combo === 'space' || combo === 'shift+space') return ' ';
   if (combo.length === 1) return combo;
-  if (combo.startsWith('shift+') && combo.length === 7) return combo.slice(6).toUpperCase();
+  if (combo.startsWith('shift+') && combo.length === 7) return shifted(combo.slice(6));
   return null;
 }
