@@ -51,7 +51,10 @@ export class FilesApp extends App {
     ui.fill(0, 2, 5, 11, C.tab);
     const places = this.system.order('places', PLACES, ([name]) => name);
     places.forEach(([name, path], row) => {
-      ui.item(0, 2 + row, 5, name, path === this.folder, () => this.goTo(path), { bg: C.tab });
+      ui.item(0, 2 + row, 5, name, path === this.folder, () => this.goTo(path), {
+        bg: C.tab,
+        label: name.toLowerCase(),
+      });
     });
     this.viewList(ui);
   }

@@ -23,7 +23,7 @@ export function paintWidget(cells: Cells, widget: Widget): void {
 }
 
 /** Roles whose text is the user's own: it keeps its case. Names of controls are all in small capitals. */
-const CONTENT = new Set(['paragraph', 'table-cell', 'entry', 'list-item', 'tree-item', 'terminal', 'filler']);
+const CONTENT = new Set(['paragraph', 'table-cell', 'entry', 'list-item', 'terminal', 'filler']);
 
 /** Roles whose text stands a character away from the edge. */
 const PADDED = new Set(['push-button', 'toggle-button', 'menu', 'menu-item']);

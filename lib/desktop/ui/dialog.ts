@@ -1,4 +1,3 @@
-import { DECO } from '../screen/cells.ts';
 import { C } from '../screen/palette.ts';
 import type { Field } from './field.ts';
 import { Ui, type UiHost } from './ui.ts';
@@ -82,5 +81,5 @@ function addRow(ui: Ui, dialog: Dialog, row: DialogRow, y: number): void {
   const choose = () => {
     for (const other of dialog.rows) if (other.kind === 'choice') other.selected = other === row;
   };
-  ui.item(1, y, DIALOG_WIDTH - 2, row.name, row.selected, choose, { deco: DECO.bottom });
+  ui.item(1, y, DIALOG_WIDTH - 2, row.name, row.selected, choose, { label: row.name.toLowerCase() });
 }
