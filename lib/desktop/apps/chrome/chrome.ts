@@ -228,25 +228,19 @@ export class ChromeApp extends App {
   }
 
   private bookmarkMenu(url: string): MenuItem[] {
-    const remove = () => this.profile.setBookmarks(this.profile.bookmarks().filter((b) => b.url !== url));
     return [
       { name: 'Open', run: () => this.go(addressOf(url)) },
-      { name: 'Delete', run: remove },
+      { name: 'Delete', run: () => this.profile.removeBookmark(url) },
     ];
   }
 
   private isBookmarked(): boolean {
-    const url = urlOf(this.tab.address);
-    return this.profile.bookmarks().some((b) => b.url === url);
+    return this.profile.isBookmarked(urlOf(this.tab.address));
   }
 
   private toggleBookmark(): void {
     const { address } = this.tab;
-    if (address === NEW_TAB) return;
-    const url = urlOf(address);
-    const others = this.profile.bookmarks().filter((b) => b.url !== url);
-    const marked = this.isBookmarked();
-    this.profile.setBookmarks(marked ? others : [...others, { name: this.titleOf(address), url }]);
+    if (address !== NEW_TAB) this.profile.toggleBookmark({ name: this.titleOf(address), url: urlOf(address) });
   }
 }
 

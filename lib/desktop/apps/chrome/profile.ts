@@ -45,7 +45,21 @@ export class ChromeProfile {
     return children.filter(isObject).map((b) => ({ name: String(b.name ?? ''), url: String(b.url ?? '') }));
   }
 
-  setBookmarks(bookmarks: Bookmark[]): void {
+  isBookmarked(url: string): boolean {
+    return this.bookmarks().some((b) => b.url === url);
+  }
+
+  removeBookmark(url: string): void {
+    this.setBookmarks(this.bookmarks().filter((b) => b.url !== url));
+  }
+
+  /** Adds a bookmark, or removes the one of that page. */
+  toggleBookmark(bookmark: Bookmark): void {
+    if (this.isBookmarked(bookmark.url)) this.removeBookmark(bookmark.url);
+    else this.setBookmarks([...this.bookmarks(), bookmark]);
+  }
+
+  private setBookmarks(bookmarks: Bookmark[]): void {
     const children = bookmarks.map(({ name, url }, index) => ({ id: String(index + 5), name, type: 'url', url }));
     const folder = (id: string, name: string, list: unknown[]) => ({ children: list, id, name, type: 'folder' });
     writeJson(this.vfs, `${PROFILE}/Bookmarks`, {
@@ -61,8 +75,9 @@ export class ChromeProfile {
 
   /** Visited pages, newest last. */
   history(): { url: string; title: string }[] {
-    const { pages } = { pages: this.readList('History') };
-    return pages.filter(isObject).map((p) => ({ url: String(p.url ?? ''), title: String(p.title ?? '') }));
+    return this.readList('History')
+      .filter(isObject)
+      .map((p) => ({ url: String(p.url ?? ''), title: String(p.title ?? '') }));
   }
 
   visit(url: string, title: string): void {
