@@ -67,8 +67,9 @@ export class Progress {
   }
 }
 
-/** True where a line can be written over: a terminal that is not a dumb one, and no CI. */
+/** True where a line can be written over: a terminal that is not a dumb one and has a width, and no CI. */
 function isLiveTerminal(io: Io): boolean {
   const { TERM, CI } = io.env;
-  return (io.stderr as NodeJS.WriteStream).isTTY === true && TERM !== 'dumb' && !CI;
+  const { isTTY, columns } = io.stderr as NodeJS.WriteStream;
+  return isTTY === true && columns > 0 && TERM !== 'dumb' && !CI;
 }
