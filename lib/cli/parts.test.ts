@@ -70,6 +70,18 @@ describe('Progress', () => {
     expect(io.err()).toBe('dart-x: rollouts: 3 of 9\ndart-x: rollouts: 3 of 9\ndart-x: rollouts: 9 of 9\n');
   });
 
+  it('writes lines, and no spinner, to a terminal without width', async () => {
+    vi.useFakeTimers();
+    const io = testIo();
+    Object.assign(io.stderr, { isTTY: true, columns: 0 });
+    const progress = new Progress({ io, options: {}, positionals: [], command: 'dart-x' }, 'rollouts');
+    vi.advanceTimersByTime(6000);
+    progress.update('3 of 9');
+    vi.useRealTimers();
+    progress.stop();
+    expect(io.err()).toBe('dart-x: rollouts: 3 of 9\n');
+  });
+
   it('is silent with --quiet', () => {
     const io = testIo();
     const progress = new Progress({ io, options: { quiet: true }, positionals: [] }, 'rollouts');
