@@ -5,33 +5,44 @@ import { NoInput } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
 import { filterTasks, loadTasks, type TaskFilter } from '../../lib/osworld/load.ts';
 import { normaliseTask } from '../../lib/osworld/task.ts';
+import { parseRecord } from '../../lib/stream/parse.ts';
 import type { ReadRecord } from '../../lib/stream/reader.ts';
-import type { AnyRecord, Task } from '../../lib/stream/records.ts';
+import type { AnyRecord, Env, Task } from '../../lib/stream/records.ts';
+import { untilQuiet } from './until_quiet.ts';
 
 export interface RolloutInput {
   tasks: Task[];
+  /** Desktops that run already; empty when the command is to start its own. */
+  envs: Env[];
   /** Records that were left out (`--on-error skip`). */
   skipped: number;
 }
 
+/** An open stream with desktops on it is taken as complete when nothing came for so long. */
+const QUIET_MS = 2000;
+
 /**
- * The tasks, from a file, a folder, or standard input (`-`), whose records of other types go to `pass`.
- * @throws DartError for bad lines (unless `--on-error skip`), unknown tasks, and when there is no task at all.
+ * The tasks, from a file, a folder, or standard input (`-`), and the desktops, if they are on standard input too. Its
+ * records of other types go to `pass`.
+ * @throws DartError for bad lines (unless `--on-error skip`), unknown tasks, and when what was asked for does not come.
  */
-export async function readTasks(
+export async function readInput(
   context: CommandContext,
   filter: TaskFilter,
   pass: (record: AnyRecord) => Promise<void>,
 ): Promise<RolloutInput> {
-  const path = context.options.tasks as string;
-  if (path !== '-') return { tasks: await fromPath(resolvePath(context.io, path), filter), skipped: 0 };
-  if ((context.io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
-  const { tasks, skipped } = await readStdin(context, pass);
-  if (tasks.length > 0) return { tasks: await filterTasks(tasks, filter, 'stdin'), skipped };
-  throw new DartError('no task record came', {
-    where: 'stdin',
-    hint: '--tasks DIR, or dart-env tasks … | dart-rollout',
-  });
+  const { io, options } = context;
+  const path = options.tasks as string;
+  const input = new StandardInput(context, path === '-', options.env === '-' || options.env === undefined);
+  if (path === '-' || options.env === '-') {
+    if ((io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
+    await input.read(pass);
+  }
+  if (options.env === '-' && input.envs.size === 0) {
+    throw new DartError('no env record of a desktop that is ready came', { where: 'stdin', hint: '--env embedded:4' });
+  }
+  const tasks = path === '-' ? await input.chosen(filter) : await fromPath(resolvePath(io, path), filter);
+  return { tasks, envs: [...input.envs.values()], skipped: input.skipped };
 }
 
 async function fromPath(path: string, filter: TaskFilter): Promise<Task[]> {
@@ -40,28 +51,59 @@ async function fromPath(path: string, filter: TaskFilter): Promise<Task[]> {
   return tasks;
 }
 
-async function readStdin(context: CommandContext, pass: (record: AnyRecord) => Promise<void>): Promise<RolloutInput> {
-  const log = logOf(context);
-  const skipped = { count: 0 };
-  const tasks = new Map<string, Task>();
-  for await (const found of readInputs(context, ['-'], skipped)) {
-    if (found.record.type !== 'task') {
-      await pass(found.record);
-      continue;
-    }
-    try {
-      addTask(found, tasks);
-    } catch (error) {
-      if (context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
-      skipped.count += 1;
-      log.warn(`left out: ${error.describe()}`);
+/** What standard input had to offer. */
+class StandardInput {
+  readonly tasks = new Map<string, Task>();
+  readonly envs = new Map<string, Env>();
+  readonly #context: CommandContext;
+  readonly #takesTasks: boolean;
+  readonly #takesEnvs: boolean;
+  readonly #skipped = { count: 0 };
+
+  constructor(context: CommandContext, takesTasks: boolean, takesEnvs: boolean) {
+    this.#context = context;
+    this.#takesTasks = takesTasks;
+    this.#takesEnvs = takesEnvs;
+  }
+
+  get skipped(): number {
+    return this.#skipped.count;
+  }
+
+  async read(pass: (record: AnyRecord) => Promise<void>): Promise<void> {
+    const records = readInputs(this.#context, ['-'], this.#skipped);
+    const enough = () => this.envs.size > 0 && (this.tasks.size > 0 || !this.#takesTasks);
+    for await (const found of untilQuiet(records, enough, QUIET_MS)) {
+      try {
+        if (!this.#take(found)) await pass(found.record);
+      } catch (error) {
+        if (this.#context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
+        this.#skipped.count += 1;
+        logOf(this.#context).warn(`left out: ${error.describe()}`);
+      }
     }
   }
-  return { tasks: [...tasks.values()], skipped: skipped.count };
-}
 
-function addTask({ record, where }: ReadRecord, tasks: Map<string, Task>): void {
-  const task = normaliseTask(record, where);
-  if (tasks.has(task.task_id)) throw new DartError(`task ${task.task_id} came before`, { where });
-  tasks.set(task.task_id, task);
+  async chosen(filter: TaskFilter): Promise<Task[]> {
+    if (this.tasks.size > 0) return filterTasks([...this.tasks.values()], filter, 'stdin');
+    const hint = '--tasks DIR, or dart-env tasks … | dart-rollout';
+    throw new DartError('no task record came', { where: 'stdin', hint });
+  }
+
+  /** False for what this command does not understand. */
+  #take({ record, where }: ReadRecord): boolean {
+    if (record.type === 'task' && this.#takesTasks) {
+      const task = normaliseTask(record, where);
+      if (this.tasks.has(task.task_id)) throw new DartError(`task ${task.task_id} came before`, { where });
+      this.tasks.set(task.task_id, task);
+      return true;
+    }
+    if (record.type === 'env' && this.#takesEnvs) {
+      const env = parseRecord('env', record, where);
+      if (env.state === 'ready') this.envs.set(env.env_id, env);
+      else this.envs.delete(env.env_id);
+      return true;
+    }
+    return false;
+  }
 }

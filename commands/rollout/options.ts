@@ -11,9 +11,9 @@ const WHAT: readonly OptionSpec[] = [
   {
     name: 'env',
     type: 'string',
-    value: 'SPEC',
-    default: 'embedded:8',
-    describe: 'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1]',
+    value: 'SPEC|-',
+    describe:
+      'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1], or - for those of the env records on standard input (default: embedded:8, or the env records that come with the tasks)',
   },
   {
     name: 'policy',

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
@@ -12,11 +10,13 @@ import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
 import { openStore } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
-import { codeOf, fileError } from '../../lib/stream/errno.ts';
+import { makeFolder } from '../../lib/stream/files.ts';
 import { SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
-import { readTasks } from './input.ts';
+import { readInput } from './input.ts';
 import { type Settings, settingsOf } from './settings.ts';
+
+const DEFAULT_DESKTOPS = 'embedded:8';
 
 /** `dart-rollout`: everything is opened here, and closed here in the opposite order. */
 export async function run(context: CommandContext): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   const log = logOf(context);
   const settings = settingsOf(context);
   const output = await openOutput(context);
-  const input = await readTasks(context, settings.filter, (record) => output.write(record));
+  const input = await readInput(context, settings.filter, (record) => output.write(record));
   if (options['dry-run'] === true) {
     log.info(
       `would give ${input.tasks.length} tasks ${settings.session.rollouts} rollouts each as run ${settings.session.runId}`,
@@ -34,10 +34,13 @@ export async function run(context: CommandContext): Promise<number> {
   await makeFolder(settings.blobs);
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
   const store = settings.store === undefined ? null : await openStore(settings.store);
-  const environments = await openEnvironments(options.env as string, {
-    onFailure: ({ env_id, error, retired }) =>
-      log.warn(`desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
-  });
+  const environments = await openEnvironments(
+    input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),
+    {
+      onFailure: ({ env_id, error, retired }) =>
+        log.warn(`desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
+    },
+  );
   const progress = new Progress(context, `run ${settings.session.runId}`);
   try {
     const end = await runSession({
@@ -106,17 +109,4 @@ function summaryOf(
     trajectories_per_minute: Math.round(tally.perMinute * 10) / 10,
     wall_s: Math.round(tally.wallMs) / 1000,
   };
-}
-
-/** Step by step: Node's own recursive mkdir never ends where the system has no room for folders at all (/proc). */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path).catch(async (error: unknown) => {
-      if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-      await makeFolder(dirname(path));
-      await mkdir(path);
-    });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw fileError(error, 'make the folder', path);
-  }
 }

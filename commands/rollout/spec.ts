@@ -11,7 +11,7 @@ export const spec: CommandSpec = {
   description: [
     'Writes one trajectory record for each rollout, and a summary at the end. Whenever a desktop is free the next rollout starts; nothing waits for a batch, a task or another worker.',
     "With --follow it samples until told to stop: tasks that succeed often get fewer rollouts, and episodes may be a little longer than the task's longest success. Without, each task gets -n rollouts once. Several processes with one --store and --run-id share the work.",
-    'With --tasks - task records are read from standard input; records of other types are passed on.',
+    'Task records (--tasks -) and env records (--env -) are read from standard input; records of other types are passed on.',
   ].join('\n\n'),
   options: [...ROLLOUT_OPTIONS, ...OUTPUT_OPTIONS, ...common],
   examples: [

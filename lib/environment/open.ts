@@ -1,5 +1,7 @@
 import type { LatencyOptions } from '../desktop/latency.ts';
 import { DartError } from '../errors.ts';
+import type { Env } from '../stream/records.ts';
+import { AttachDriver } from './attach.ts';
 import { EmbeddedDriver } from './embedded.ts';
 import type { Driver } from './environment.ts';
 import { EnvironmentPool, type PoolOptions } from './pool.ts';
@@ -55,7 +57,23 @@ export async function openDriver(spec: string): Promise<Driver> {
   return new EmbeddedDriver(count, (id, place) => createEmbeddedGuest(id, { ...latency, seed: place }));
 }
 
-/** Starts the desktops that a specification names: `embedded:4`. They start after this has resolved. */
-export async function openEnvironments(spec: string, options: PoolOptions = {}): Promise<EnvironmentPool> {
-  return new EnvironmentPool([await openDriver(spec)], options);
+/**
+ * The desktops that a specification names (`embedded:4`), or those that env records describe. They start, and are
+ * connected to, after this has resolved.
+ * @throws DartError on a specification or a record that cannot be used.
+ */
+export async function openEnvironments(
+  desktops: string | readonly Env[],
+  options: PoolOptions = {},
+): Promise<EnvironmentPool> {
+  const driver = typeof desktops === 'string' ? await openDriver(desktops) : await attachDriver(desktops);
+  return new EnvironmentPool([driver], options);
+}
+
+async function attachDriver(envs: readonly Env[]): Promise<Driver> {
+  const { connectResettable, HttpGuest } = await import('../guest/http_client.ts');
+  // Only our own server can reset its desktop.
+  const connect = ({ driver, env_id: id, server_url }: Env) =>
+    driver === 'embedded' ? connectResettable(server_url!, { id }) : HttpGuest.connect(server_url!, { id });
+  return new AttachDriver(envs, connect);
 }

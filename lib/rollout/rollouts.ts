@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { EnvironmentPool } from '../environment/pool.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { type EpisodeEnd, type EpisodeOptions, runEpisode } from './episode.ts';
@@ -31,6 +32,8 @@ export interface RolloutOptions {
 export async function runRollouts(options: RolloutOptions): Promise<void> {
   const broken = new AbortController();
   const abort = AbortSignal.any([options.abort, broken.signal]);
+  // Every desktop may wait for something at the same time.
+  setMaxListeners(0, abort);
   const lanes = Array.from({ length: options.environments.size }, () =>
     runLane(options, abort).catch((error: unknown) => {
       if (!broken.signal.aborted) broken.abort(error);

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { createEmbeddedGuest } from '../desktop/guest.ts';
+import type { Guest } from '../guest/guest.ts';
+import { serveGuest } from '../guest/http_server.ts';
+import type { Env } from '../stream/records.ts';
+import { AttachDriver } from './attach.ts';
+import { NO_WAITS } from './environment.ts';
+import { FakeGuest } from './fake.testing.ts';
+import { openEnvironments } from './open.ts';
+import { EnvironmentPool } from './pool.ts';
+
+const env = (env_id: string, server_url: string | null = `http://127.0.0.1/${env_id}`): Env => ({
+  type: 'env',
+  v: 1,
+  env_id,
+  driver: 'docker',
+  state: 'ready',
+  server_url,
+  screen: { width: 16, height: 12 },
+  boot_ms: 1,
+});
+
+/** A desktop without a reset of its own, as OSWorld's servers are. */
+function plain(id: string): Guest {
+  return new Proxy(new FakeGuest(id), {
+    has: (guest, name) => name !== 'reset' && name in guest,
+    get: (guest, name) => {
+      const value = Reflect.get(guest, name, guest);
+      return typeof value === 'function' ? value.bind(guest) : value;
+    },
+  });
+}
+
+describe('AttachDriver', () => {
+  it('connects to each desktop once and keeps its id', async () => {
+    const urls: string[] = [];
+    const pool = new EnvironmentPool([
+      new AttachDriver([env('a'), env('b')], async ({ env_id, server_url }) => {
+        urls.push(server_url!);
+        return new FakeGuest(env_id);
+      }),
+    ]);
+    const leased = [await pool.lease(), await pool.lease()];
+    expect(leased.map(({ id, driver }) => `${id} ${driver}`)).toEqual(['a docker', 'b docker']);
+    expect(urls).toEqual(['http://127.0.0.1/a', 'http://127.0.0.1/b']);
+    await leased[0]!.reset(5);
+    await leased[0]!.reset(6);
+    expect((leased[0]!.guest as FakeGuest).log).toEqual(['reset 5', 'reset 6']);
+    await pool.close();
+  });
+
+  it('uses a desktop that cannot reset itself once, with the waits of the protocol', async () => {
+    const driver = new AttachDriver([env('a')], async ({ env_id }) => plain(env_id));
+    const started = await driver.start(0);
+    expect(started.waits).toEqual({ afterResetMs: 60_000, afterActionMs: 2_000, beforeEvaluateMs: 20_000 });
+    await started.reset(1);
+    await expect(started.reset(2)).rejects.toMatchObject({
+      message: 'this desktop was used and cannot go back to a clean state by itself',
+      where: 'a',
+    });
+  });
+
+  it('names a desktop that does not answer, and one without a server', async () => {
+    const dead = new AttachDriver(
+      [env('a')],
+      async () => new FakeGuest('a', { screenshot: () => Promise.reject(new Error('refused')) }),
+    );
+    await expect(new EnvironmentPool([dead]).lease()).rejects.toThrow(
+      'no desktop is left; the last one failed: refused',
+    );
+    expect(() => new AttachDriver([env('a', null)], async () => plain('a'))).toThrow('this desktop has no server_url');
+  });
+
+  it('drives an embedded desktop behind a server as one in this process', async () => {
+    const bare = createEmbeddedGuest('far');
+    const server = await serveGuest(bare);
+    try {
+      const pool = await openEnvironments([{ ...env('far', server.url), driver: 'embedded' }]);
+      const far = await pool.lease();
+      expect([far.id, far.driver, far.guest.screen, far.waits]).toEqual(['far', 'embedded', bare.screen, NO_WAITS]);
+      await far.reset(5);
+      const near = createEmbeddedGuest('near');
+      await near.reset(5);
+      const look = async (guest: Guest) => Buffer.from((await guest.screenshot()).rgb());
+      expect((await look(far.guest)).equals(await look(near))).toBe(true);
+      await pool.close();
+    } finally {
+      await server.close();
+    }
+  });
+});
