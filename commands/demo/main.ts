@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError, messageOf } from '../../lib/errors.ts';
 import { compareResults } from '../../lib/report/compare.ts';
+import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Result, Summary } from '../../lib/stream/records.ts';
 import { type DemoSettings, demoSteps } from './steps.ts';
@@ -14,7 +15,7 @@ import { type DemoSettings, demoSteps } from './steps.ts';
  */
 async function demo(settings: DemoSettings): Promise<number> {
   const started = Date.now();
-  mkdirSync(settings.dir, { recursive: true });
+  makeFolderSync(settings.dir);
   for (const step of demoSteps(settings)) {
     if (step.product && existsSync(step.product)) {
       say(`${step.title}: done before (${step.product})`);

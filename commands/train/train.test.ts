@@ -194,7 +194,9 @@ describe('dart-train says what is wrong:', () => {
 
   it('a folder that it cannot publish into, before anything else', async () => {
     writeFileSync(join(cwd, `${dir}-file`), '');
-    expect(await fails(into('--publish', `${dir}-file/x`).slice(2))).toContain('cannot publish');
+    expect(await fails(into('--publish', `${dir}-file/x`).slice(2))).toContain(
+      `${dir}-file: cannot make the folder: there is a file of that name`,
+    );
     expect(await fails([])).toContain('--publish DIR');
   });
 

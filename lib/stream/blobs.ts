@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 import { codeOf, fileError } from './errno.ts';
-import { temporaryName } from './files.ts';
+import { makeFolder, makeFolderSync, temporaryName } from './files.ts';
 
 /**
  * Screenshots as content-addressed files, `<2 hex>/<62 hex>.png` under one folder: the name is the sha256 of the bytes,
@@ -40,7 +40,7 @@ export class BlobStore {
     try {
       const size = await stat(path).then((found) => found.size, ifMissing);
       if (size !== png.length) {
-        await mkdir(dirname(path), { recursive: true });
+        await makeFolder(dirname(path));
         await writeFile(temporary, png);
         await rename(temporary, path);
       }
@@ -86,7 +86,7 @@ export class BlobStore {
     try {
       // The size tells a file that a power cut left empty from a whole one.
       if (statSync(path, { throwIfNoEntry: false })?.size === png.length) return;
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolderSync(dirname(path));
       writeFileSync(temporary, png);
       renameSync(temporary, path);
     } catch (error) {

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import { fileError } from './errno.ts';
-import { writeWhole, writeWholeStream } from './files.ts';
+import { makeFolder, makeFolderSync, writeWhole, writeWholeStream } from './files.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -64,6 +65,36 @@ describe('writeWhole', () => {
   it('writes to a device without replacing it', async () => {
     await writeWhole('/dev/null', 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+describe('makeFolder', () => {
+  const ways = Object.entries({ makeFolder, makeFolderSync: async (path: string) => makeFolderSync(path) });
+
+  it.each(ways)('%s makes what is missing and is content with what is there', async (_, make) => {
+    const path = join(dir, 'a/b/c');
+    await Promise.all([make(path), make(join(dir, 'a/b/d')), make(path)]);
+    await make(path);
+    expect(readdirSync(join(dir, 'a/b'))).toEqual(['c', 'd']);
+    symlinkSync(join(dir, 'a'), join(dir, 'link'));
+    await make(join(dir, 'link/e'));
+    expect(readdirSync(join(dir, 'a'))).toEqual(['b', 'e']);
+  });
+
+  it.each(ways)('%s says which part is a file', async (_, make) => {
+    writeFileSync(join(dir, 'file'), '');
+    const error = (await make(join(dir, 'file/a/b')).catch((thrown) => thrown)) as DartError;
+    expect(error.describe()).toBe(
+      `${join(dir, 'file')}: cannot make the folder: there is a file of that name. Try: another folder`,
+    );
+  });
+
+  it.skipIf(!existsSync('/proc/self')).each(ways)('%s ends where no new folders can be', async (_, make) => {
+    const error = (await make('/proc/nowhere/at/all').catch((thrown) => thrown)) as DartError;
+    expect([error.where, error.message]).toEqual([
+      '/proc/nowhere',
+      'cannot make the folder: there can be no new folders in /proc',
+    ]);
   });
 });
 

@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { mkdirSync, statSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { DartError } from '../errors.ts';
 import { codeOf, fileError } from './errno.ts';
 import { outputError } from './writer.ts';
 
@@ -12,6 +13,60 @@ let serial = 0;
 export function temporaryName(path: string): string {
   serial += 1;
   return join(dirname(path), `.${basename(path)}.${process.pid}.${serial}.tmp`);
+}
+
+/**
+ * Makes a folder and those above it that are missing. Node's own `recursive` mkdir never ends where the file system
+ * says "no such file" to a new folder in one that is there, as /proc does.
+ * @throws DartError naming the path: no permission, a file in the way.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const there = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!there) makeFolderSync(path);
+}
+
+/** As `makeFolder`, and back only when it is there. */
+export function makeFolderSync(path: string): void {
+  try {
+    makeParts(resolve(path));
+  } catch (error) {
+    throw fileError(error, 'make the folder', path);
+  }
+}
+
+/** From the nearest folder that is there downwards. */
+function makeParts(folder: string): void {
+  if (isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeParts(parent);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it a moment ago.
+    if (isFolder(folder)) return;
+    throw obstacle(error, folder) ?? error;
+  }
+}
+
+/** What the system's own words would leave a person to guess. */
+function obstacle(error: unknown, folder: string): DartError | null {
+  const parent = dirname(folder);
+  const refuse = (reason: string) =>
+    new DartError(`cannot make the folder: ${reason}`, { where: folder, hint: 'another folder', cause: error });
+  if (codeOf(error) === 'EEXIST') return refuse('there is a file of that name');
+  if (codeOf(error) === 'ENOENT' && isFolder(parent)) return refuse(`there can be no new folders in ${parent}`);
+  return null;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -62,7 +117,7 @@ export class WholeFile {
     try {
       if (isSpecial(path)) return new WholeFile(path, null, await open(path, 'w'));
       const target = await followLinks(path);
-      await mkdir(dirname(target), { recursive: true });
+      await makeFolder(dirname(target));
       const temporary = temporaryName(target);
       return new WholeFile(target, temporary, await open(temporary, 'wx', modeOf(target)));
     } catch (error) {

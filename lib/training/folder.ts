@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flock } from '../../native/index.ts';
 import { DartError, EXIT } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
-import { writeWhole } from '../stream/files.ts';
+import { makeFolderSync, writeWhole } from '../stream/files.ts';
 import { listVersions, POLICY_FILE } from './versions.ts';
 
 /**
@@ -47,7 +47,7 @@ export async function preparePolicy(
 export function lockFolder(dir: string): () => void {
   let fd: number;
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolderSync(dir);
     accessSync(dir, constants.W_OK);
     fd = openSync(join(dir, '.lock'), 'a');
   } catch (error) {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
-import { writeWhole } from '../stream/files.ts';
+import { makeFolder, writeWhole } from '../stream/files.ts';
 
 /**
  * The folder that versions of a policy are published in:
@@ -90,7 +90,7 @@ export async function writeVersion(
   const temporary = join(root, `.${String(version).padStart(6, '0')}.${process.pid}.tmp`);
   try {
     await rm(temporary, { recursive: true, force: true });
-    await mkdir(temporary, { recursive: true });
+    await makeFolder(temporary);
     const manifest: Manifest = { version, run_id: runId, files: {} };
     for (const [name, data] of Object.entries(files)) {
       const bytes = Buffer.from(data as Uint8Array);
