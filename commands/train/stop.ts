@@ -1,4 +1,4 @@
-import { LimitReached } from '../../lib/training/until.ts';
+import { LimitReached } from '../../lib/training/stopping.ts';
 
 /** Everything that may end a run early: a signal, a reader that has left, `--max-seconds`. */
 export class StopSwitch {

@@ -2,10 +2,10 @@ import type { Store } from '../store/index.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
+import { leave, Waiting } from '../stream/waiting.ts';
 import type { Curator } from './curator.ts';
 import { closeExpired, type RecoveryParts, reclaim, recover, settleAbandoned } from './recovery.ts';
 import type { CurrentVersions } from './versions.ts';
-import { Waiting } from './waiting.ts';
 
 export interface LoopParts {
   curator: Curator;
@@ -54,8 +54,7 @@ export class CurationLoop {
       if (performance.now() - this.#lastTick >= TICK_MS) await this.#tick();
     }
     next.catch(() => {});
-    // Not awaited: a stream that waits for input ends its own waiting only when input comes.
-    void iterator.return?.()?.catch(() => {});
+    leave(iterator);
   }
 
   async #take(batch: readonly ReadRecord[]): Promise<void> {

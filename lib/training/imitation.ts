@@ -3,7 +3,7 @@ import { Random } from '../stream/random.ts';
 import type { Example } from './examples.ts';
 import { imitationMetrics } from './report.ts';
 import type { Session } from './session.ts';
-import { stopReason } from './until.ts';
+import { stopReason } from './stopping.ts';
 
 export interface ImitationOptions {
   epochs: number;

@@ -7,7 +7,6 @@ import { PRESETS } from './presets.ts';
 import { makeSample, makeStep } from './records.testing.ts';
 import { Session, type SessionLimits } from './session.ts';
 import { freshState } from './state.ts';
-import { untilAborted } from './until.ts';
 
 /** A group of `steps` one-token replies by two trajectories: token 0 won, token 1 lost. */
 function group(id: string, steps: number, fields: Partial<ReturnType<typeof makeSample>> = {}): AnyRecord[] {
@@ -150,29 +149,5 @@ describe('trainOnSamples', () => {
     const { model } = await train(reading(records));
     const [won, lost] = model.weights.get('bias')!.data;
     expect(won! - lost!).toBeGreaterThan(1);
-  });
-});
-
-describe('untilAborted', () => {
-  it('hands on items and the end', async () => {
-    const seen: number[] = [];
-    const all = (async function* () {
-      yield* [1, 2, 3];
-    })();
-    for await (const item of untilAborted(all, new AbortController().signal)) seen.push(item);
-    expect(seen).toEqual([1, 2, 3]);
-  });
-
-  it('gives nothing when it was aborted before', async () => {
-    const seen: number[] = [];
-    for await (const item of untilAborted(
-      (async function* () {
-        yield 1;
-      })(),
-      AbortSignal.abort(),
-    )) {
-      seen.push(item);
-    }
-    expect(seen).toEqual([]);
   });
 });

@@ -1,12 +1,13 @@
 import { DartError } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
+import { untilAborted } from '../stream/waiting.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
 import type { PolicyObjective } from './presets.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
 import { type SelectedGroup, selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
-import { stopReason, untilAborted } from './until.ts';
+import { stopReason } from './stopping.ts';
 
 export interface OnlineOptions {
   objective: PolicyObjective;
@@ -83,6 +84,9 @@ async function runAndKeep(loop: OnlineLoop, input: AsyncIterable<ReadRecord>, se
 class OnlineLoop {
   pending = nothing();
   rejected = 0;
+  #updating = false;
+  /** When the last update ended. */
+  #updated = performance.now();
   readonly #session: Session;
   readonly #gatherer: GroupGatherer;
   readonly #options: OnlineOptions;
@@ -105,6 +109,7 @@ class OnlineLoop {
 
   /** Nobody should have to guess why nothing happens. */
   #tellWaiting(): void {
+    if (this.#updating || performance.now() - this.#updated < WAITING_EVERY_MS) return;
     const { batchGroups, batchSamples } = this.#options;
     const { steps, groups } = this.pending;
     const have =
@@ -168,6 +173,13 @@ class OnlineLoop {
   }
 
   async #update(): Promise<void> {
+    this.#updating = true;
+    await this.#learn();
+    this.#updating = false;
+    this.#updated = performance.now();
+  }
+
+  async #learn(): Promise<void> {
     const { groups, rejected, seconds, waited } = this.pending;
     this.pending = nothing();
     this.rejected += rejected.length;

@@ -1,5 +1,6 @@
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Summary } from '../stream/records.ts';
+import { untilAborted } from '../stream/waiting.ts';
 import { collectDemonstrations, type Demonstrations } from './demonstrations.ts';
 import type { TrainableModel } from './engine.ts';
 import type { FrameCache } from './frames.ts';
@@ -10,7 +11,7 @@ import type { PolicyObjective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
-import { stopReason, untilAborted } from './until.ts';
+import { stopReason } from './stopping.ts';
 
 export interface TrainingConfig {
   learner: LearnerSettings;
