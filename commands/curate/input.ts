@@ -3,8 +3,8 @@ import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
+import { followFile } from '../../lib/stream/follow.ts';
 import { type ByteSource, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
-import { followFile } from '../../lib/training/tail.ts';
 
 /** Records that were left out because of `--on-error skip`. */
 export interface Skipped {

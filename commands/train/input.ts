@@ -1,7 +1,7 @@
 import { readInputs, resolvePath } from '../../lib/cli/input.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
+import { followFile } from '../../lib/stream/follow.ts';
 import { type ReadRecord, readRecords } from '../../lib/stream/reader.ts';
-import { followFile } from '../../lib/training/tail.ts';
 
 /** Where bad lines go: throws, or counts them. */
 export interface BadLines {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileError } from '../stream/errno.ts';
+import { fileError } from './errno.ts';
 
 const CHUNK = 1 << 16;
 
