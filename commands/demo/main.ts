@@ -15,44 +15,10 @@ import { type DemoSettings, demoSteps } from './steps.ts';
  */
 async function demo(settings: DemoSettings): Promise<number> {
   const started = Date.now();
-  makeFolderSync(settings.dir);
-  for (const step of demoSteps(settings)) {
-    if (step.product && existsSync(step.product)) {
-      say(`${step.title}: done before (${step.product})`);
-      continue;
-    }
-    say(`${step.title}\n  $ ${step.command.replaceAll(' \\\n', ' \\\n  ')}`);
-    const code = await shell(step.command);
-    if (code === 130 || code === 143) {
-      say('Stopped. The same command goes on from here; `rm -r` the run folder to begin anew.');
-      return code;
-    }
-    if (code !== 0)
-      throw new DartError(`this step ended with exit code ${code}`, {
-        where: step.title,
-        hint: `read its messages above, mend the cause, and run the same command again`,
-      });
-  }
-  process.stdout.write(`${JSON.stringify(await summarise(settings, started))}\n`);
-  return 0;
-}
-
-/** Runs a line in bash with the terminal's stderr; a failure anywhere in a pipe is a failure. */
-function shell(command: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-o', 'pipefail', '-c', command], { stdio: ['ignore', 'inherit', 'inherit'] });
-    // Ctrl-C reaches the whole process group: the children end by themselves, this only waits for them.
-    const ignore = () => {};
-    process.on('SIGINT', ignore);
-    const forward = () => child.kill('SIGTERM');
-    process.on('SIGTERM', forward);
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      process.off('SIGINT', ignore);
-      process.off('SIGTERM', forward);
-      resolve(code ?? (signal === 'SIGINT' ? 130 : 143));
-    });
-  });
+  mkdirSync(settings.dir, { recursive: true });
+  const code = await playSteps(demoSteps(settings));
+  if (code === 0) process.stdout.write(`${JSON.stringify(await summarise(settings, started))}\n`);
+  return code;
 }
 
 async function summarise(settings: DemoSettings, started: number): Promise<Summary> {
@@ -101,10 +67,6 @@ async function lastSummary(path: string): Promise<Summary> {
 
 async function* bytes(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
-}
-
-function say(text: string): void {
-  process.stderr.write(`demo: ${text}\n`);
 }
 
 const seed = Number(process.env.SEED ?? 1);

@@ -16,7 +16,7 @@ export interface DemoStep {
   product?: string;
 }
 
-const BASE = 'fixtures/policies/base.onnx';
+export const BASE = 'fixtures/policies/base.onnx';
 const SUITES = { train: 'fixtures/tasks/embedded', heldout: 'fixtures/tasks/heldout' } as const;
 
 /** The steps of the demo, in order: evaluate, train asynchronously in three processes, evaluate again. */
@@ -66,4 +66,33 @@ function pipeline(settings: DemoSettings, policy: string): string {
     `bin/dart-curate - --follow --preset dart ${shared} --quiet`,
     `bin/dart-train - --follow --preset dart --lr 2e-4 --kl-beta 0 --publish ${policy} ${shared} --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
   ].join(' \\\n| ');
+}
+
+/**
+ * The recipe of the base policy: a fresh network imitates experts that act at random in a share of their steps, failures
+ * included, so that it knows the desktop but succeeds only sometimes.
+ */
+export function baseSteps(dir: string): DemoStep[] {
+  const file = (name: string) => join(dir, name);
+  return [
+    {
+      title: 'a fresh network',
+      command: `bin/dart-train init -o ${file('fresh.onnx')} --seed 1`,
+      product: file('fresh.onnx'),
+    },
+    {
+      title: 'noisy experts on the training tasks',
+      command: `bin/dart-rollout --tasks ${SUITES.train} --env embedded:8 --policy script:noise=0.3 -n 60 --no-dynamic-rollouts --no-dynamic-length --max-steps 10 --seed 11 --blobs ${file('blobs')} -o ${file('demonstrations.ndjson')}`,
+      product: file('demonstrations.ndjson'),
+    },
+    {
+      title: 'imitate them',
+      command: `bin/dart-train ${file('demonstrations.ndjson')} --objective sft --all-outcomes --policy onnx:${file('fresh.onnx')} --epochs 4 --lr 1e-3 --lr-schedule cosine --seed 1 --blobs ${file('blobs')} --publish ${file('policy')} -o ${file('sft.ndjson')}`,
+      product: file('sft.ndjson'),
+    },
+    {
+      title: 'one file for fixtures',
+      command: `bin/dart-train export ${file('policy')} -o ${BASE}`,
+    },
+  ];
 }
