@@ -1,12 +1,12 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/errors.ts';
+import { makeFolderSync } from '../../lib/stream/files.ts';
 import { playSteps, say } from './play.ts';
 import { BASE, baseSteps } from './steps.ts';
 
 /** `make base`: makes the demo's base policy anew, from noisy experts. */
 const dir = process.env.RUN_DIR ?? join('runs', 'base');
-mkdirSync(dir, { recursive: true });
+makeFolderSync(dir);
 playSteps(baseSteps(dir)).then(
   (code) => {
     process.exitCode = code;

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError, messageOf } from '../../lib/errors.ts';
 import { compareResults } from '../../lib/report/compare.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Result, Summary } from '../../lib/stream/records.ts';
+import { playSteps, say } from './play.ts';
 import { type DemoSettings, demoSteps } from './steps.ts';
 
 /**
@@ -15,7 +15,7 @@ import { type DemoSettings, demoSteps } from './steps.ts';
  */
 async function demo(settings: DemoSettings): Promise<number> {
   const started = Date.now();
-  mkdirSync(settings.dir, { recursive: true });
+  makeFolderSync(settings.dir);
   const code = await playSteps(demoSteps(settings));
   if (code === 0) process.stdout.write(`${JSON.stringify(await summarise(settings, started))}\n`);
   return code;
