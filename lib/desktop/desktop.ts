@@ -1,4 +1,4 @@
-import type { AccessibleNode, Action } from '../guest/guest.ts';
+import { type AccessibleNode, type Action, WHEEL_CLICKS } from '../guest/guest.ts';
 import { resolvePath, type Vfs } from './files/vfs.ts';
 import { Cells, HEIGHT, WIDTH } from './screen/cells.ts';
 import { paintWidget } from './screen/paint.ts';
@@ -12,8 +12,8 @@ import { hitTest, Session, type WindowQuery } from './session/session.ts';
 import { accessibilityTree } from './session/tree.ts';
 import { runArguments, runLine, type ShellResult } from './shell/shell.ts';
 
-/** Rows that one click of the mouse wheel scrolls. */
-const WHEEL_ROWS = 3;
+/** Rows that a scroll of the usual number of wheel clicks moves a list by; a list shows about six. */
+const SCROLL_ROWS = 3;
 
 /**
  * A whole small computer in memory: 160x120 pixels, eleven applications, a file system of its own. Synchronous and
@@ -159,7 +159,7 @@ export class EmbeddedDesktop {
     else if (action.type === 'right_click') press(session, layers, x, y, 'right');
     else if (action.type === 'middle_click') press(session, layers, x, y, 'middle');
     else if (action.type === 'drag') drag(session, layers, action, { x: action.to_x, y: action.to_y });
-    else if (action.type === 'scroll') this.scroll(action.direction, action.amount ?? 1);
+    else if (action.type === 'scroll') this.scroll(action.direction, action.amount ?? WHEEL_CLICKS);
     else if (action.type === 'type') typeText(session, layout, action.text);
     else if (action.type === 'hotkey') pressKeys(session, layout, action.keys, this.held);
     else this.performHalf(action);
@@ -184,7 +184,7 @@ export class EmbeddedDesktop {
 
   private scroll(direction: 'up' | 'down' | 'left' | 'right', amount: number): void {
     if (direction === 'left' || direction === 'right' || this.session.popup || this.session.dialog) return;
-    const rows = WHEEL_ROWS * Math.min(amount, 100);
+    const rows = Math.max(1, Math.round((SCROLL_ROWS * Math.min(amount, 500)) / WHEEL_CLICKS));
     this.session.top?.app.scroll(direction === 'down' ? rows : -rows);
   }
 }

@@ -60,6 +60,20 @@ describe('a desktop over HTTP', () => {
     expect(await askAll(remote)).toEqual(local);
   });
 
+  it('scrolls as far as in process, also where the action does not say how far', async () => {
+    const scrolled = async (guest: ResettableGuest, amount?: number) => {
+      await guest.reset(1_000_003);
+      await guest.launch(['vlc']);
+      await guest.act({ type: 'scroll', x: 100, y: 60, direction: 'down', amount });
+      return Buffer.from((await guest.screenshot()).rgb()).toString('base64');
+    };
+    const local = createEmbeddedGuest('local');
+    const far = await scrolled(local);
+    expect(await scrolled(remote)).toBe(far);
+    expect(await scrolled(remote, 1)).toBe(await scrolled(local, 1));
+    expect(await scrolled(local, 1)).not.toBe(far);
+  });
+
   it('speaks to other clients of OSWorld servers', async () => {
     await remote.reset(1);
     const post = (path: string, body: unknown) =>

@@ -1,6 +1,6 @@
 import type { Action } from '../stream/action.ts';
 
-export type { Action } from '../stream/action.ts';
+export { type Action, WHEEL_CLICKS } from '../stream/action.ts';
 
 export interface Size {
   width: number;

@@ -84,6 +84,8 @@ describe('toPyautogui', () => {
       'import pyperclip; pyperclip.copy("日本"); pyautogui.hotkey("ctrl", "v")',
     );
     expect(toPyautogui({ type: 'hotkey', keys: ['Return'] })).toBe('pyautogui.press("enter")');
+    expect(toPyautogui({ type: 'scroll', direction: 'down', x: 7, y: 8 })).toBe('pyautogui.scroll(-5, x=7, y=8)');
+    expect(toPyautogui({ type: 'scroll', direction: 'right', amount: 2 })).toBe('pyautogui.hscroll(2)');
     expect(toPyautogui({ type: 'finished' })).toBe('');
   });
 

@@ -1,5 +1,5 @@
 import { DartError } from '../errors.ts';
-import type { Action } from './guest.ts';
+import { type Action, WHEEL_CLICKS } from './guest.ts';
 import { type PythonCall, type PythonValue, parseCalls } from './python_calls.ts';
 
 /** What OSWorld's controller puts before each action (reference/osworld.md §1, client policy). */
@@ -68,7 +68,7 @@ const POINTER_CALLS = {
   move: 'moveTo',
 } as const;
 
-function scrollCall({ direction, amount = 1, x, y }: Extract<Action, { type: 'scroll' }>): string {
+function scrollCall({ direction, amount = WHEEL_CLICKS, x, y }: Extract<Action, { type: 'scroll' }>): string {
   const call = direction === 'left' || direction === 'right' ? 'hscroll' : 'scroll';
   const clicks = direction === 'up' || direction === 'right' ? amount : -amount;
   const place = x === undefined || y === undefined ? '' : `, x=${x}, y=${y}`;

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Wheel clicks of a scroll that does not say how many, as UI-TARS scrolls (reference/dart-and-arpo.md §1.5). */
+export const WHEEL_CLICKS = 5;
+
 /**
  * What a policy can do to a screen. Coordinates are integer pixels of the screen, origin top left.
  * One union for every guest: HTTP guests get it as pyautogui, the embedded desktop directly (design §5).
@@ -21,7 +24,7 @@ export const actionSchema = z.discriminatedUnion('type', [
     x: z.number().int().optional(),
     y: z.number().int().optional(),
     direction: z.enum(['up', 'down', 'left', 'right']),
-    /** Wheel clicks. */
+    /** Wheel clicks; `WHEEL_CLICKS` where absent. */
     amount: z.number().int().positive().optional(),
   }),
   /** Text as typed; a trailing newline presses Enter. */

@@ -33,6 +33,17 @@ describe('vlc', () => {
     for (const name of hidden) expect(hand.has('list-item', name)).toBe(true);
   });
 
+  it('scrolls by three rows, the five wheel clicks of UI-TARS, unless told otherwise', () => {
+    const firstAfter = (amount?: number) => {
+      const hand = new Hand().launch('vlc');
+      hand.desktop.act({ type: 'scroll', direction: 'down', amount });
+      return nodesOf(hand.desktop.accessibility())
+        .filter((n) => n.role === 'list-item')
+        .findIndex((n) => n.bounds);
+    };
+    expect([firstAfter(), firstAfter(5), firstAfter(1), firstAfter(3), firstAfter(100)]).toEqual([3, 3, 1, 2, 4]);
+  });
+
   it('sets volume, loop and random', () => {
     const hand = new Hand().launch('vlc').click('push-button', 'Louder').click('toggle-button', 'Loop');
     expect([status(hand, 'volume'), status(hand, 'loop'), status(hand, 'random')]).toEqual(['320', 'true', 'false']);
