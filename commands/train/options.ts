@@ -139,7 +139,7 @@ const optimiser: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
-    default: 32,
+    default: 8,
     describe: 'Steps that go through the network together; changes speed and memory, not the mean',
   },
   {

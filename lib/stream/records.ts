@@ -147,6 +147,11 @@ export const demonstrationSchema = z.looseObject({
   type: z.literal('demonstration'),
   v: z.literal(SCHEMA_VERSION),
   task_id: z.string(),
+  instruction: z.string(),
+  /** A whole episode, as in a trajectory; or else one `step` with its `history`, as in a sample. */
+  steps: z.array(stepSchema).optional(),
+  step: stepSchema.optional(),
+  history: z.array(z.string()).optional(),
 });
 
 export const metricSchema = z.looseObject({

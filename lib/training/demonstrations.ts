@@ -1,7 +1,6 @@
 import { DartError } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
-import { type Demonstration, stepSchema } from '../stream/records.ts';
 import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory, type Spelling } from './examples.ts';
 
 export interface DemonstrationOptions {
@@ -67,27 +66,11 @@ function ofSample({ record, where }: ReadRecord, spelling: Spelling, minReward: 
 }
 
 function ofDemonstration({ record, where }: ReadRecord, spelling: Spelling) {
-  const demonstration = parseRecord('demonstration', record, where);
-  const { instruction } = demonstration as { instruction?: unknown };
-  if (typeof instruction !== 'string') throw missing('instruction', where);
-  const steps = stepsOf(demonstration, where);
-  const id = String(demonstration.trajectory_id ?? demonstration.task_id);
-  if (Array.isArray(demonstration.steps)) return examplesOfSteps({ id, instruction, steps }, where, spelling);
-  const history = Array.isArray(demonstration.history) ? demonstration.history.map(String) : [];
-  return steps.map((step) => demonstrated(step, { where, instruction, history }, spelling));
-}
-
-function stepsOf(demonstration: Demonstration, where: string) {
-  const given = Array.isArray(demonstration.steps) ? demonstration.steps : [demonstration.step];
-  return given.map((step, i) => {
-    const parsed = stepSchema.safeParse(step);
-    if (parsed.success) return parsed.data;
-    throw missing(`steps[${i}].${parsed.error.issues[0]?.path.join('.') ?? ''}`, where);
-  });
-}
-
-function missing(field: string, where: string): DartError {
-  return new DartError(`not a valid demonstration: ${field} is missing or wrong`, {
+  const { instruction, steps, step, history = [], ...rest } = parseRecord('demonstration', record, where);
+  const id = String(rest.trajectory_id ?? rest.task_id);
+  if (steps) return examplesOfSteps({ id, instruction, steps }, where, spelling);
+  if (step) return [demonstrated(step, { where, instruction, history }, spelling)];
+  throw new DartError('not a valid demonstration: neither steps nor a step', {
     where,
     hint: 'docs/schemas/demonstration.json',
   });

@@ -258,5 +258,7 @@ describe('sft', () => {
   it('names the field of a demonstration that is missing', async () => {
     const bad = { type: 'demonstration', v: 1, task_id: 'x', instruction: 'do', steps: [{ index: 0 }] };
     await expect(train([bad], sft)).rejects.toThrow('steps[0].observation');
+    const empty = { type: 'demonstration', v: 1, task_id: 'x', instruction: 'do' };
+    await expect(train([empty], sft)).rejects.toThrow('neither steps nor a step');
   });
 });
