@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testIo } from '../../lib/cli/io.testing.ts';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { runCommand } from '../../lib/cli/run.ts';
+import { spec } from './spec.ts';
+
+const SUITE = join(packageRoot(), 'fixtures/tasks/embedded');
+let dir = '';
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'dart-eval-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function evaluate(argv: string[], stdin?: string) {
+  const io = testIo({ stdin, cwd: dir });
+  const code = await runCommand(spec, argv, io);
+  return { code, io, records: io.records() };
+}
+
+const result = (task_id: string, score: number) =>
+  JSON.stringify({ type: 'result', v: 1, task_id, domain: 'os', score, rollouts: 8 });
+
+describe('dart-eval', () => {
+  it('scores the experts 1 on every task, one result a task and a summary at the end', async () => {
+    const { code, records, io } = await evaluate(['--tasks', SUITE, '--policy', 'script', '--repeats', '1', '--table']);
+    expect(code).toBe(0);
+    expect(records.map((record) => record.type)).toEqual([...Array(60).fill('result'), 'summary']);
+    expect(records.every((record) => record.type === 'summary' || record.score === 1)).toBe(true);
+    expect(records.at(-1)).toMatchObject({ success: 1, tasks: 60, rollouts: 60, policy: 'script', temperature: 1 });
+    expect(io.err()).toMatch(/^all +100\.0% +94\.0%–100\.0% +60 +60 +3\.6$/m);
+  });
+
+  it('scores a policy that only says finished 0 on every feasible task, and fails the gate', async () => {
+    const { code, records, io } = await evaluate([
+      ...['--tasks', SUITE, '--policy', 'fixed:finished', '--repeats', '1', '--fail-under', '0.5', '--quiet'],
+    ]);
+    expect(code).toBe(1);
+    expect(records.at(-1)).toMatchObject({ success: 0, coverage: 0, outcomes: { failure: 60 } });
+    expect(io.err()).toBe('dart-eval: success 0.0% is below --fail-under 50.0%\n');
+  });
+
+  it('writes the trajectories where --trajectories says, and scores them alike', async () => {
+    const one = join(SUITE, 'vlc/vlc-loop.json');
+    await evaluate(['--tasks', one, '--policy', 'script', '--repeats', '3', '--trajectories', 't.ndjson', '--quiet']);
+    const lines = readFileSync(join(dir, 't.ndjson'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(3);
+    // every repeat on a desktop of its own, none of which training uses
+    const seeds = lines.map((line) => JSON.parse(line).env_seed as number);
+    expect(new Set(seeds).size).toBe(3);
+    expect(Math.min(...seeds)).toBeGreaterThan(1_000_000);
+    const { code, records } = await evaluate(['score', 't.ndjson', '--quiet']);
+    expect(code).toBe(0);
+    expect(records).toMatchObject([
+      { task_id: 'vlc-loop', score: 1, rollouts: 3 },
+      { success: 1, scored: 3 },
+    ]);
+  });
+
+  it('takes task records from standard input', async () => {
+    const task = { type: 'task', v: 1, ...JSON.parse(readFileSync(join(SUITE, 'vlc/vlc-loop.json'), 'utf8')) };
+    const stdin = `${JSON.stringify({ ...task, task_id: 'vlc-loop', domain: 'vlc' })}\n`;
+    const { code, records } = await evaluate(
+      ['--tasks', '-', '--policy', 'script', '--repeats', '2', '--quiet'],
+      stdin,
+    );
+    expect(code).toBe(0);
+    expect(records.at(-1)).toMatchObject({ success: 1, rollouts: 2 });
+  });
+
+  it.each([
+    [['--policy', 'script'], '--tasks: no tasks. Try: --tasks fixtures/tasks/embedded'],
+    [['--tasks', SUITE], '--policy: no policy. Try: --policy onnx:fixtures/policies/base.onnx'],
+    [['--tasks', 'missing', '--policy', 'script'], 'missing'],
+    [['--tasks', SUITE, '--policy', 'onnx:none.onnx'], 'none.onnx'],
+    [['--tasks', SUITE, '--policy', 'script', '--repeat', '2'], 'unknown option --repeat. Try: --repeats'],
+  ])('refuses %j in its first line and exits 2', async (argv, message) => {
+    const { code, io } = await evaluate(argv);
+    expect(code).toBe(2);
+    expect(io.out()).toBe('');
+    expect(io.err().split('\n')[0]).toContain(message);
+  });
+});
+
+describe('dart-eval score', () => {
+  it('says where a line is broken, and scores nothing', async () => {
+    const { code, io } = await evaluate(['score', '-'], '{"type":"trajectory"\n');
+    expect(code).toBe(2);
+    expect(io.out()).toBe('');
+    expect(io.err()).toMatch(/stdin:1: /);
+  });
+
+  it('exits 1 when nothing could be scored', async () => {
+    const { code, records } = await evaluate(['score', '-'], '');
+    expect(code).toBe(1);
+    expect(records).toMatchObject([{ type: 'summary', success: null, rollouts: 0 }]);
+  });
+});
+
+describe('dart-eval compare', () => {
+  it('tells the gain paired by task, and gates on its lower end', async () => {
+    writeFileSync(join(dir, 'before.ndjson'), [result('a', 0.25), result('b', 0.5)].join('\n'));
+    writeFileSync(join(dir, 'after.ndjson'), [result('a', 0.75), result('b', 1)].join('\n'));
+    const { code, records, io } = await evaluate(['compare', 'before.ndjson', 'after.ndjson', '--fail-under', '0.4']);
+    expect(code).toBe(0);
+    expect(records).toMatchObject([
+      { before: 0.375, after: 0.875, gain: 0.5, gain_low: 0.5, gain_high: 0.5, tasks: 2 },
+    ]);
+    expect(io.err()).toContain('37.5% → 87.5%: gain +50.0 pt');
+    const strict = await evaluate(['compare', 'before.ndjson', 'after.ndjson', '--fail-under', '0.6']);
+    expect(strict.code).toBe(1);
+  });
+
+  it('refuses a file without results', async () => {
+    writeFileSync(join(dir, 'none.ndjson'), '');
+    const { code, io } = await evaluate(['compare', 'none.ndjson', 'none.ndjson']);
+    expect(code).toBe(2);
+    expect(io.err()).toContain('none.ndjson: no result record');
+  });
+});
