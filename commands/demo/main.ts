@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError, messageOf } from '../../lib/errors.ts';
 import { compareResults } from '../../lib/report/compare.ts';
+import { openStore } from '../../lib/store/index.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Result, Summary } from '../../lib/stream/records.ts';
 import { playSteps, say } from './play.ts';
-import { type DemoSettings, demoSteps } from './steps.ts';
+import { type DemoSettings, demoSteps, RUN_ID, storeOf } from './steps.ts';
 
 /**
  * `make demo`: the whole loop at embedded scale, as the shell lines that a user would type. Each step leaves a file; a
@@ -26,7 +27,6 @@ async function summarise(settings: DemoSettings, started: number): Promise<Summa
   const train = await gain(file('base-train.ndjson'), file('trained-train.ndjson'));
   const heldout = await gain(file('base-heldout.ndjson'), file('trained-heldout.ndjson'));
   const trainer = await lastSummary(file('train.ndjson'));
-  const rollout = await lastSummary(file('rollout.ndjson'));
   return {
     type: 'summary',
     v: 1,
@@ -37,11 +37,21 @@ async function summarise(settings: DemoSettings, started: number): Promise<Summa
     heldout_trained: heldout.after,
     heldout_gain_low: heldout.gain.low,
     heldout_gain_high: heldout.gain.high,
-    trajectories: Number(rollout.stored_trajectories ?? rollout.trajectories ?? 0),
-    updates: Number(trainer.version ?? trainer.updates ?? 0),
+    trajectories: await trajectories(settings),
+    updates: Number(trainer.version),
     seed: settings.seed,
     wall_s: Math.round((Date.now() - started) / 1000),
   };
+}
+
+/** How many rollouts the training was fed with, over all starts of the demo. */
+async function trajectories(settings: DemoSettings): Promise<number> {
+  const store = await openStore(storeOf(settings));
+  try {
+    return await store.countRollouts(RUN_ID);
+  } finally {
+    await store.close();
+  }
 }
 
 async function gain(before: string, after: string) {

@@ -16,6 +16,8 @@ export interface DemoStep {
   product?: string;
 }
 
+/** One name for all three processes: staleness, versions and resuming go by it. */
+export const RUN_ID = 'demo';
 export const BASE = 'fixtures/policies/base.onnx';
 const SUITES = { train: 'fixtures/tasks/embedded', heldout: 'fixtures/tasks/heldout' } as const;
 
@@ -27,7 +29,7 @@ export function demoSteps(settings: DemoSettings): DemoStep[] {
     evaluation('base policy on held-out variants', settings, BASE, 'heldout', 'base'),
     {
       title: 'publish the base policy as version 0',
-      command: `bin/dart-train --policy onnx:${BASE} --publish ${policy} --store ${store(settings)} --max-updates 0 -o ${join(settings.dir, 'publish.ndjson')} --quiet < /dev/null`,
+      command: `bin/dart-train --policy onnx:${BASE} --publish ${policy} --store ${storeOf(settings)} --run-id ${RUN_ID} --max-updates 0 -o ${join(settings.dir, 'publish.ndjson')} --quiet < /dev/null`,
       product: join(settings.dir, 'publish.ndjson'),
     },
     {
@@ -40,7 +42,7 @@ export function demoSteps(settings: DemoSettings): DemoStep[] {
   ];
 }
 
-function store(settings: DemoSettings): string {
+export function storeOf(settings: DemoSettings): string {
   return `sqlite:${join(settings.dir, 'dart.db')}`;
 }
 
@@ -60,11 +62,11 @@ function evaluation(
 }
 
 function pipeline(settings: DemoSettings, policy: string): string {
-  const shared = `--store ${store(settings)} --blobs ${join(settings.dir, 'blobs')}`;
+  const shared = `--store ${storeOf(settings)} --blobs ${join(settings.dir, 'blobs')}`;
   return [
-    `bin/dart-rollout --tasks ${SUITES.train} --env embedded:32 --policy onnx:${policy} --follow --seed ${settings.seed} --max-steps 12 ${shared} --quiet`,
+    `bin/dart-rollout --tasks ${SUITES.train} --env embedded:32 --policy onnx:${policy} --follow --run-id ${RUN_ID} --seed ${settings.seed} --max-steps 12 ${shared} --quiet`,
     `bin/dart-curate - --follow --preset dart ${shared} --quiet`,
-    `bin/dart-train - --follow --preset dart --lr 2e-4 --kl-beta 0 --publish ${policy} ${shared} --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
+    `bin/dart-train - --follow --preset dart --lr 2e-4 --kl-beta 0 --publish ${policy} ${shared} --run-id ${RUN_ID} --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
   ].join(' \\\n| ');
 }
 

@@ -57,6 +57,17 @@ export async function trajectoriesOfGroup({ db }: StoreContext, groupId: string)
   return rows.map((row) => unpackTrajectory(row.record, row.trajectory_id));
 }
 
+/** How many rollouts of a run are stored, demonstrations and imports aside. */
+export async function countRollouts({ db }: StoreContext, runId: string): Promise<number> {
+  const row = await db
+    .selectFrom('rollout')
+    .select((from) => from.fn.countAll<number>().as('count'))
+    .where('run_id', '=', runId)
+    .where('standing', '!=', 'experience')
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
 /** How many members of each group are stored (different rollout indices); groups without any are absent. */
 export async function storedMembers({ db }: StoreContext, groupIds: readonly string[]): Promise<Map<string, number>> {
   const counts = new Map<string, number>();

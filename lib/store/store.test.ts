@@ -51,6 +51,13 @@ describe('rollouts', () => {
     expect((await store.openTrajectories('run1')).map((t) => t.trajectory_id)).toEqual(['c']);
   });
 
+  it('counts the rollouts of a run, without demonstrations', async () => {
+    await store.insertTrajectories([trajectory({ id: 'a' }), trajectory({ id: 'b', index: 1 })]);
+    await store.insertTrajectories([trajectory({ id: 'shown', group: 'experts' })], { experience: true });
+    expect(await store.countRollouts('run1')).toBe(2);
+    expect(await store.countRollouts('another')).toBe(0);
+  });
+
   it('refuses a rollout whose parts refer to nothing', async () => {
     const row = { trajectory_id: 'x', step_index: 0, model_version: 0, tokens: 0, actions: '', screenshot: '' };
     const insert = store.db.insertInto('rollout_step').values({ ...row, policy_ms: 0, env_ms: 0 });

@@ -56,6 +56,10 @@ export class Store {
   storedMembers(groupIds: readonly string[]): Promise<Map<string, number>> {
     return rollouts.storedMembers(this.#context, groupIds);
   }
+  countRollouts(runId: string): Promise<number> {
+    return rollouts.countRollouts(this.#context, runId);
+  }
+
   taskStatistics(
     taskIds: readonly string[],
     window: number,
