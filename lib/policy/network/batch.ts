@@ -2,7 +2,7 @@ import { DartError } from '../../errors.ts';
 import type { NetworkConfig } from './config.ts';
 import { gridOf } from './config.ts';
 import type { EncodedInput } from './features.ts';
-import { HISTORY_PARTS } from './features.ts';
+import { HISTORY_PARTS, WORD_IDENTITY } from './features.ts';
 import type { Feeds } from './session.ts';
 import { tensor } from './session.ts';
 import { bosToken, noneToken } from './tokens.ts';
@@ -13,7 +13,8 @@ export function sceneFeeds(inputs: readonly EncodedInput[], config: NetworkConfi
   const count = inputs.length;
   const pixels = width * height * 3;
   const screen = new Uint8Array(count * pixels);
-  const words = new Int32Array(count * config.words * config.wordLength);
+  const wordWidth = WORD_IDENTITY + config.wordLength;
+  const words = new Int32Array(count * config.words * wordWidth);
   const history = new Int32Array(count * config.history * HISTORY_PARTS);
   inputs.forEach((input, i) => {
     if (input.screen.length !== pixels) {
@@ -26,12 +27,12 @@ export function sceneFeeds(inputs: readonly EncodedInput[], config: NetworkConfi
       );
     }
     screen.set(input.screen, i * pixels);
-    words.set(input.words, i * config.words * config.wordLength);
+    words.set(input.words, i * config.words * wordWidth);
     history.set(input.history, i * config.history * HISTORY_PARTS);
   });
   return {
     screen: tensor('uint8', screen, [count, height, width, 3]),
-    words: tensor('int32', words, [count, config.words, config.wordLength]),
+    words: tensor('int32', words, [count, config.words, wordWidth]),
     history: tensor('int32', history, [count, config.history, HISTORY_PARTS]),
   };
 }

@@ -25,6 +25,10 @@ export const networkConfigSchema = z.object({
   vision: z.array(z.array(z.tuple([z.number().int(), z.number().int()])).min(1)),
   words: positive,
   wordLength: positive,
+  /** How many first letters of a word are looked for on the screen; even. */
+  matched: positive.multipleOf(2),
+  /** Width of a letter's code, the same for instruction and screen. */
+  letterWidth: positive,
   /** Earlier replies that are seen. */
   history: positive,
   replyTokens: positive,
@@ -43,12 +47,9 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   layers: 2,
   vision: [
     [
-      [-2, 0],
       [-1, 0],
       [0, 0],
       [1, 0],
-      [2, 0],
-      [3, 0],
     ],
     [
       [0, -1],
@@ -60,6 +61,8 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   ],
   words: 16,
   wordLength: 10,
+  matched: 6,
+  letterWidth: 24,
   history: 6,
   replyTokens: 14,
 };

@@ -1,3 +1,4 @@
+import { COMMON_WORDS } from './common_words.ts';
 import type { NetworkConfig } from './config.ts';
 import { DEFAULT_CONFIG, gridOf } from './config.ts';
 import { CHARACTERS, noneToken } from './tokens.ts';
@@ -7,6 +8,13 @@ import { encodeReply } from './vocabulary.ts';
 const UNKNOWN = 1;
 const FIRST = 2;
 export const WORD_CHARACTERS = FIRST + CHARACTERS.length;
+
+/** Before a word's letters: which word it is, and the two characters of a word that is no longer. */
+export const WORD_IDENTITY = 3;
+/** 0 is no word, 1 a name, the rest common words. */
+export const WORD_IDS = 2 + COMMON_WORDS.length;
+
+const commonIds = new Map(COMMON_WORDS.map((word, i) => [word, 2 + i]));
 
 /** Tokens of one earlier reply: the verb and two arguments. */
 export const HISTORY_PARTS = 3;
@@ -30,15 +38,19 @@ const FILLERS = new Set([
   'is',
 ]);
 
+/** `B3` stands on no screen; `B` and `3` do, at the head of its column and of its row. */
+const CELL_REFERENCE = /^([a-z])(\d{1,2})$/;
+
 /**
- * The words that the network sees: lower case, without quotes and without punctuation at their ends. Of an instruction
- * with too many, filler words go first, then the last words.
+ * The words that the network sees: lower case, without quotes and without punctuation at their ends, a cell of a
+ * sheet as two. Of an instruction with too many, filler words go first, then the last words.
  */
 export function wordsOf(instruction: string, limit: number): string[] {
   const words = instruction
     .toLowerCase()
     .split(/\s+/)
     .map((word) => word.replace(/^["'“”‘’`]+|["'“”‘’`?!;:,.]+$/g, ''))
+    .flatMap((word) => CELL_REFERENCE.exec(word)?.slice(1) ?? [word])
     .filter((word) => word !== '');
   const kept = [...words];
   for (let i = kept.length - 1; i >= 0 && kept.length > limit; i--) {
@@ -47,16 +59,24 @@ export function wordsOf(instruction: string, limit: number): string[] {
   return kept.slice(0, limit);
 }
 
-/** Character codes [words, wordLength], 0 where there is none. */
+/**
+ * Words [words, 3 + wordLength]: identity (which word; first and second character where it has no more, as `B3` and `7`),
+ * then its character codes, 0 where there is none.
+ */
 export function encodeWords(instruction: string, config: NetworkConfig = DEFAULT_CONFIG): Int32Array {
-  const codes = new Int32Array(config.words * config.wordLength);
+  const width = WORD_IDENTITY + config.wordLength;
+  const encoded = new Int32Array(config.words * width);
   wordsOf(instruction, config.words).forEach((word, w) => {
-    for (let i = 0; i < Math.min(word.length, config.wordLength); i++) {
-      const at = CHARACTERS.indexOf(word[i]!);
-      codes[w * config.wordLength + i] = at < 0 ? UNKNOWN : FIRST + at;
-    }
+    const codes = Array.from(word.slice(0, config.wordLength), codeOf);
+    const short = word.length <= 2 ? codes : [];
+    encoded.set([commonIds.get(word) ?? 1, short[0] ?? 0, short[1] ?? 0, ...codes], w * width);
   });
-  return codes;
+  return encoded;
+}
+
+function codeOf(character: string): number {
+  const at = CHARACTERS.indexOf(character);
+  return at < 0 ? UNKNOWN : FIRST + at;
 }
 
 /**

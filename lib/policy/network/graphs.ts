@@ -1,15 +1,16 @@
 import { GraphBuilder } from '../../graph/builder.ts';
-import { add, concat, gather, reshape, slice } from '../../graph/functions.ts';
+import { add, concat, gather, reshape, slice, sub } from '../../graph/functions.ts';
 import type { Graph } from '../../graph/types.ts';
 import { float32, int64 } from '../../graph/types.ts';
 import type { Value } from '../../graph/value.ts';
 import type { NetworkConfig } from './config.ts';
 import { gridOf, prefixLength } from './config.ts';
-import { HISTORY_PARTS } from './features.ts';
+import { HISTORY_PARTS, WORD_IDENTITY } from './features.ts';
 import { LAST_STATE, replyGrammar } from './grammar.ts';
 import type { KeysValues, Net, Readout } from './parts.ts';
 import {
   copyTargets,
+  findWords,
   keysValues,
   lookAndThink,
   places,
@@ -53,13 +54,14 @@ function sceneInputs(builder: GraphBuilder, config: NetworkConfig) {
   const { width, height } = config.screen;
   return {
     screen: builder.input('screen', 'uint8', ['batch', height, width, 3]),
-    words: builder.input('words', 'int32', ['batch', config.words, config.wordLength]),
+    words: builder.input('words', 'int32', ['batch', config.words, WORD_IDENTITY + config.wordLength]),
     history: builder.input('history', 'int32', ['batch', config.history, HISTORY_PARTS]),
   };
 }
 
 interface Scene {
   cells: Value;
+  found: Value;
   table: Value;
   targets: Value;
   /** Words and history [B, prefix, width], without their places in the sequence. */
@@ -69,11 +71,14 @@ interface Scene {
 function readScene(net: Net, inputs: ReturnType<typeof sceneInputs>): Scene {
   const place = places(net);
   const table = tokenTable(net, place);
+  const { cells, letters } = seeScreen(net, inputs.screen, place);
+  const found = findWords(net, inputs.words, letters);
   return {
-    cells: seeScreen(net, inputs.screen, place),
+    cells,
+    found,
     table,
     targets: copyTargets(net, inputs.words),
-    prefix: concat([readWords(net, inputs.words), readHistory(table, inputs.history)], 1),
+    prefix: concat([readWords(net, inputs.words, found, cells), readHistory(table, inputs.history)], 1),
   };
 }
 
@@ -125,6 +130,12 @@ function think(net: Net, scene: Scene, reply: Value): { hidden: Value; caches: K
   return { hidden: x, caches, words };
 }
 
+function readoutOf(net: Net, scene: Scene, words: Value, reply: Value): Readout {
+  const length = reply.builder.emit('Shape', [reply], { start: { int: 1 }, end: { int: 2 } })[0]!;
+  const letterPlaces = firstOf(net.weight('head.copy.place'), length, [0]);
+  return { cells: scene.cells, found: scene.found, targets: scene.targets, words, letterPlaces };
+}
+
 /** Grammar masks by state, and the state of every input token, as constants of a graph. */
 function grammarTables(builder: GraphBuilder, config: NetworkConfig) {
   const { cells } = gridOf(config);
@@ -166,8 +177,10 @@ export function forwardGraph(config: NetworkConfig, weights?: ReadonlyMap<string
   const rows = builder.input('rows', 'int32', ['tokens']);
   const scene = readScene(net, inputs);
   const { hidden, words } = think(net, scene, reply);
-  const { cells, targets } = scene;
-  const logits = reshape(readout(net, hidden, { cells, words, targets }), [-1, vocabularySize(gridOf(config).cells)]);
+  const logits = reshape(readout(net, hidden, readoutOf(net, scene, words, reply)), [
+    -1,
+    vocabularySize(gridOf(config).cells),
+  ]);
   const { masks, states } = grammarTables(builder, config);
   const state = gather(reshape(grammarStates(config, reply, states), [-1]), rows);
   builder.output(add(gather(logits, rows), gather(masks, state)), 'logits');
@@ -176,7 +189,7 @@ export function forwardGraph(config: NetworkConfig, weights?: ReadonlyMap<string
 }
 
 /** Names of the tensors that the encode graph hands to the step graph, besides keys and values. */
-export const CARRIED = ['cells', 'asked'] as const;
+export const CARRIED = ['cells', 'asked', 'found'] as const;
 export const cacheNames = (layer: number) => ({ keys: `keys.${layer}`, values: `values.${layer}` });
 
 /**
@@ -189,9 +202,9 @@ export function encodeGraph(config: NetworkConfig): Graph {
   const reply = builder.input('reply', 'int32', ['batch', 1]);
   const scene = readScene(net, inputs);
   const { hidden, caches, words } = think(net, scene, reply);
-  const { cells, targets } = scene;
-  builder.output(readout(net, hidden, { cells, words, targets }), 'logits');
-  builder.output(cells, 'cells');
+  builder.output(readout(net, hidden, readoutOf(net, scene, words, reply)), 'logits');
+  builder.output(scene.cells, 'cells');
+  builder.output(scene.found, 'found');
   builder.output(words, 'asked');
   caches.forEach(({ keys, values }, layer) => {
     builder.output(keys, cacheNames(layer).keys);
@@ -210,10 +223,14 @@ export function stepGraph(config: NetworkConfig): Graph {
   const { width, heads, words, wordLength, cellWidth } = config;
   const token = builder.input('token', 'int32', ['batch', 1]);
   const place = builder.input('place', 'int32', [1]);
+  const prefix = Int32Array.of(prefixLength(config));
+  const startOfReply = builder.constant({ dtype: 'int32', shape: [], data: prefix });
   const from: Readout = {
     cells: builder.input('cells', 'float32', ['batch', gridOf(config).cells, cellWidth]),
     words: builder.input('asked', 'float32', ['batch', words, width]),
-    targets: copyTargets(net, builder.input('words', 'int32', ['batch', words, wordLength])),
+    found: builder.input('found', 'float32', ['batch', words, gridOf(config).cells]),
+    letterPlaces: gather(net.weight('head.copy.place'), sub(place, startOfReply)),
+    targets: copyTargets(net, builder.input('words', 'int32', ['batch', words, WORD_IDENTITY + wordLength])),
   };
   let x = add(gather(tokenTable(net, places(net)), token), gather(net.weight('tokens.position'), place));
   for (let layer = 0; layer < config.layers; layer++) {

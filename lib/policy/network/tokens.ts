@@ -44,11 +44,31 @@ export const HOTKEYS = [
   'ctrl x',
   'ctrl y',
   'ctrl z',
+  'ctrl e',
+  'ctrl h',
+  'ctrl m',
+  'ctrl q',
+  'ctrl r',
+  'ctrl enter',
+  'ctrl tab',
+  'ctrl home',
+  'ctrl end',
+  'ctrl up',
+  'ctrl down',
+  'ctrl shift e',
+  'ctrl shift n',
+  'ctrl shift s',
   'ctrl shift t',
+  'ctrl shift delete',
+  'shift delete',
+  'shift space',
+  'alt up',
+  'alt left',
   'alt f4',
   'alt tab',
 ] as const;
-export const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789 .,-_=+:/@()*';
+/** A line break among them stands inside a text; at its end NEWLINE says it, which also ends the text. */
+export const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789 .,-_=+:/@()*\n';
 
 export type PlacedVerb = (typeof PLACED_VERBS)[number];
 export type PlainVerb = (typeof PLAIN_VERBS)[number];

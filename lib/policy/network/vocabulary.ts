@@ -33,7 +33,7 @@ function placed(config: NetworkConfig, verb: string, points: [number, number][])
   return whole([verbs.indexOf(verb), ...points.map(([x, y]) => cellToken(config, x, y))]);
 }
 
-/** At most `replyTokens` − 2 characters; a line break only at the end, where it presses Enter. */
+/** At most `replyTokens` − 2 characters, besides a line break at the end. */
 function typed(config: NetworkConfig, text: string): number[] | null {
   const enter = text.endsWith('\n');
   const body = enter ? text.slice(0, -1) : text;

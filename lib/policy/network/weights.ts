@@ -2,16 +2,19 @@ import { elementCount } from '../../graph/types.ts';
 import { Random } from '../../stream/random.ts';
 import type { NetworkConfig } from './config.ts';
 import { CELL, gridOf, prefixLength } from './config.ts';
-import { WORD_CHARACTERS } from './features.ts';
+import { WORD_CHARACTERS, WORD_IDS } from './features.ts';
 import { TOKEN, WORD_TOKENS } from './tokens.ts';
+
+/** Ways in which a word that is found on the screen points: to its cell, its row, its column. */
+export const FINDERS = 3;
 
 export interface WeightTensor {
   shape: number[];
   data: Float32Array;
 }
 
-/** Standard deviation of a normal distribution, or one constant for all elements. */
-type Start = { deviation: number } | { value: number };
+/** Standard deviation of a normal distribution, one constant, or zeros with one value along a diagonal. */
+type Start = { deviation: number } | { value: number } | { diagonal: number; below: number };
 
 export interface WeightSpec {
   shape: number[];
@@ -33,8 +36,11 @@ function visionSpecs(config: NetworkConfig): [string, WeightSpec][] {
   const { rows, columns } = gridOf(config);
   const width = config.cellWidth;
   return [
-    ['vision.patch.weight', matrix(CELL * CELL * 3, width, 1.5)],
-    ['vision.patch.bias', vector(width)],
+    ['vision.glyph.weight', matrix((CELL * CELL * 3) / 2, width / 2, 1.5)],
+    ['vision.glyph.bias', vector(width / 2)],
+    ['vision.letter', matrix(width / 2, config.letterWidth)],
+    ['vision.letter.norm.gain', vector(config.letterWidth, 1)],
+    ['vision.letter.norm.bias', vector(config.letterWidth)],
     ['vision.row', table(rows, width, 0.3)],
     ['vision.column', table(columns, width, 0.3)],
     ...config.vision.flatMap((offsets, i): [string, WeightSpec][] => [
@@ -78,7 +84,13 @@ export function weightSpecs(config: NetworkConfig): Map<string, WeightSpec> {
   const layers = Array.from({ length: config.layers }, (_, layer) => layerSpecs(config, layer)).flat();
   return new Map([
     ...visionSpecs(config),
-    ['words.characters', table(wordLength * WORD_CHARACTERS, width, 0.3)],
+    ['words.identity', table(WORD_IDS + 2 * WORD_CHARACTERS, width, 0.3)],
+    ['words.letter', table(WORD_CHARACTERS, config.letterWidth, 1)],
+    ['words.letter.norm.gain', vector(config.letterWidth, 1)],
+    ['words.letter.norm.bias', vector(config.letterWidth)],
+    ['words.sharpness', vector(1, 0)],
+    ['words.threshold', vector(1, 8)],
+    ['words.found', matrix(cellWidth, width)],
     // Two more rows: BOS and NONE.
     ['tokens.embedding', table(WORD_TOKENS + 2, width, 0.3)],
     ['tokens.cell', matrix(cellWidth, width)],
@@ -90,8 +102,11 @@ export function weightSpecs(config: NetworkConfig): Map<string, WeightSpec> {
     ['head.bias', vector(WORD_TOKENS)],
     ['head.pointer', matrix(width, cellWidth)],
     ['head.copy.query', matrix(width, width)],
-    ['head.copy.position', matrix(width, wordLength)],
-    ['head.copy.scale', vector(TOKEN.firstCell - TOKEN.firstCharacter, 4)],
+    ['head.copy.letter', matrix(width, wordLength, 0.1)],
+    ['head.copy.place', { shape: [config.replyTokens, wordLength], start: { diagonal: 6, below: 1 } }],
+    ['head.copy.scale', vector(TOKEN.firstCell - TOKEN.firstCharacter, 8)],
+    ['head.find.query', matrix(width, FINDERS * width)],
+    ['head.find.scale', vector(FINDERS, 4)],
   ]);
 }
 
@@ -101,6 +116,7 @@ export function initialWeights(config: NetworkConfig, seed: number): Map<string,
   for (const [name, { shape, start }] of weightSpecs(config)) {
     const data = new Float32Array(elementCount(shape));
     if ('value' in start) data.fill(start.value);
+    else if ('diagonal' in start) fillDiagonal(data, shape, start);
     else fillNormal(data, start.deviation, new Random(`${seed}/${name}`));
     weights.set(name, { shape, data });
   }
@@ -109,4 +125,12 @@ export function initialWeights(config: NetworkConfig, seed: number): Map<string,
 
 function fillNormal(data: Float32Array, deviation: number, random: Random): void {
   for (let i = 0; i < data.length; i++) data[i] = random.gaussian() * deviation;
+}
+
+/** `diagonal` where the row is `below` more than the column. */
+function fillDiagonal(data: Float32Array, shape: number[], start: { diagonal: number; below: number }): void {
+  const [rows, columns] = shape as [number, number];
+  for (let row = start.below; row < rows && row - start.below < columns; row++) {
+    data[row * columns + row - start.below] = start.diagonal;
+  }
 }
