@@ -1,6 +1,6 @@
 import type { Action, Size } from '../../guest/guest.ts';
 import type { Coordinates } from '../policy.ts';
-import { type Call, GrammarError } from './call.ts';
+import { type Argument, type Call, GrammarError } from './call.ts';
 import { type Point, toScreen } from './coordinates.ts';
 import { parseKeys } from './keys.ts';
 
@@ -134,7 +134,7 @@ export function toAction(call: Call, convention: ScreenConvention): Action {
 /** Arguments under the first name of their parameter. */
 function valuesOf(call: Call, verb: Verb): Values {
   const values: Record<string, string> = {};
-  call.arguments.forEach((argument, index) => {
+  joinPoints(call.arguments, verb).forEach((argument, index) => {
     const names =
       argument.name === null ? verb.parameters[index] : verb.parameters.find((p) => p.includes(argument.name!));
     const shown = argument.name ?? `argument ${index + 1}`;
@@ -143,6 +143,24 @@ function valuesOf(call: Call, verb: Verb): Values {
     values[names[0]!] = argument.value;
   });
   return values;
+}
+
+/** `click(120, 48)` means `click((120, 48))`: where a point is due, two bare numbers are one. */
+function joinPoints(given: readonly Argument[], verb: Verb): Argument[] {
+  const joined: Argument[] = [];
+  for (let at = 0; at < given.length; at++) {
+    const [argument, next] = [given[at]!, given[at + 1]];
+    const due = verb.parameters[joined.length];
+    if ((due === START || due === END) && isBareNumber(argument) && isBareNumber(next)) {
+      joined.push({ name: null, value: `(${argument.value},${next!.value})` });
+      at += 1;
+    } else joined.push(argument);
+  }
+  return joined;
+}
+
+function isBareNumber(argument: Argument | undefined): boolean {
+  return argument?.name === null && DECIMAL.test(argument.value);
 }
 
 function required(values: Values, name: string): string {
