@@ -36,6 +36,19 @@ const WAITING = `
   await main({ name: 'dart-wait', summary: '', options: [], run }, { pollHangup: async () => pollHangup });
 `;
 
+/** A command that reads a little of its input. Its process ends when nothing keeps it any more. */
+const READING = `
+  import { main } from '${root}/dist/lib/cli/main.js';
+  process.on('beforeExit', () => process.stderr.write('by itself\\n'));
+  const run = ({ io }) => new Promise((resolve) => {
+    io.stdin.on('data', (chunk) => {
+      process.stderr.write('read ' + chunk);
+      resolve(0);
+    });
+  });
+  await main({ name: 'dart-read', summary: '', options: [], run });
+`;
+
 describe.each(COMMANDS)('%s', (command) => {
   it('shows its help from the checkout', () => {
     const { status, stdout, stderr } = shell(`bin/${command} --help`);
@@ -83,6 +96,21 @@ describe('an executable', () => {
   it('notices that its reader has left although it writes nothing', () => {
     const { status, stderr } = shell(`node --input-type=module -e ${quoted(WAITING)} | true`);
     expect([status, stderr]).toEqual([0, 'waiting\ncleaning up\n']);
+  });
+
+  it('lets go of standard input when it is done, though that goes on', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', READING], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.stdin.write('one\n');
+    const left = new Promise((resolve) => child.stdin.on('close', resolve));
+    const status = await new Promise((resolve) => child.on('close', resolve));
+    await left;
+    expect([status, stderr]).toEqual([0, 'read one\nby itself\n']);
   });
 
   it('tells of a full disk', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { outputError, ReaderGone } from '../stream/writer.ts';
 import { watchReader } from './hangup.ts';
 import { runCommand } from './run.ts';
-import type { CommandSpec } from './spec.ts';
+import type { CommandSpec, Io } from './spec.ts';
 import { Interrupted, isAbort, STOPPING, stopCode } from './stop.ts';
 
 export interface MainOptions {
@@ -28,12 +28,31 @@ export async function main(spec: CommandSpec, options: MainOptions = {}): Promis
   // There is nobody to tell.
   process.stderr.on('error', () => {});
   const unwatch = watchStdout(options, stop);
-  const code = await runCommand(spec, process.argv.slice(2), { signal: stop.signal });
+  const stdin = new OpenedStdin();
+  const code = await runCommand(spec, process.argv.slice(2), stdin.addTo({ signal: stop.signal }));
   unwatch();
+  stdin.close();
   process.exitCode = code;
   await Promise.all([drained(process.stdout), drained(process.stderr)]);
   setTimeout(() => process.exit(), LINGER_MS).unref();
   restore();
+}
+
+/** Standard input, opened by those who read it, and let go of when they are done: the writer hears of that. */
+class OpenedStdin {
+  #opened: NodeJS.ReadStream | null = null;
+
+  addTo(io: Partial<Io>): Partial<Io> {
+    const open = () => {
+      this.#opened = process.stdin;
+      return this.#opened;
+    };
+    return Object.defineProperty(io, 'stdin', { get: open, enumerable: true });
+  }
+
+  close(): void {
+    this.#opened?.destroy();
+  }
 }
 
 function catchSignals(stop: AbortController): () => void {
