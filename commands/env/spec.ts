@@ -1,5 +1,6 @@
 import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
+import { act, screenshot, up } from './desktops_spec.ts';
 
 /** `dart-env tasks`: task files as records. */
 const tasks: CommandSpec = {
@@ -69,9 +70,10 @@ const doctor: CommandSpec = {
 export const spec: CommandSpec = {
   name: 'dart-env',
   summary: 'Tasks and desktops for the other commands',
-  description: 'Prints the tasks of OSWorld-style suites, and tells what desktops this machine can run.',
+  description:
+    'Prints the tasks of OSWorld-style suites, starts desktops and keeps them up, and tells what this machine can run.',
   options: [],
-  subcommands: [tasks, doctor],
+  subcommands: [tasks, up, screenshot, act, doctor],
   examples: [
     {
       command:

@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env doctor' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -14,6 +14,16 @@ _dart() {
     'dart-env tasks --on-error') words='fail skip' ;;
     'dart-env tasks --log-level') words='error warn info debug' ;;
     'dart-env tasks --log-format') words='text json' ;;
+    'dart-env up --driver') words='embedded' ;;
+    'dart-env up --on-error') words='fail skip' ;;
+    'dart-env up --log-level') words='error warn info debug' ;;
+    'dart-env up --log-format') words='text json' ;;
+    'dart-env screenshot --on-error') words='fail skip' ;;
+    'dart-env screenshot --log-level') words='error warn info debug' ;;
+    'dart-env screenshot --log-format') words='text json' ;;
+    'dart-env act --on-error') words='fail skip' ;;
+    'dart-env act --log-level') words='error warn info debug' ;;
+    'dart-env act --log-format') words='text json' ;;
     'dart-env doctor --on-error') words='fail skip' ;;
     'dart-env doctor --log-level') words='error warn info debug' ;;
     'dart-env doctor --log-format') words='text json' ;;
@@ -74,8 +84,11 @@ _dart() {
     return
   fi
   case "$place" in
-    'dart-env') words='tasks doctor --help --version' ;;
+    'dart-env') words='tasks up screenshot act doctor --help --version' ;;
     'dart-env tasks') words='--from --meta --domain --id --sample --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-env up') words='--driver --count --port --grace --latency --reset --jitter --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-env screenshot') words='--output --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
+    'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
     'dart-rollout') words='--tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;
     'dart-curate') words='pool stats --follow --blobs --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --dry-run --quiet --log-level --log-format --help --version' ;;

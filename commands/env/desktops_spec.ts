@@ -1,0 +1,128 @@
+import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import type { CommandSpec, OptionSpec, PositionalSpec } from '../../lib/cli/spec.ts';
+
+const UP_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: 'driver',
+    type: 'string',
+    value: 'NAME',
+    choices: ['embedded'],
+    default: 'embedded',
+    describe: 'What kind of desktop',
+  },
+  { name: 'count', alias: 'n', type: 'integer', value: 'N', default: 1, min: 1, max: 10_000, describe: 'How many desktops' },
+  {
+    name: 'port',
+    type: 'integer',
+    value: 'PORT',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    describe: 'Port of the first desktop, the others follow; 0 takes any that are free',
+  },
+  {
+    name: 'grace',
+    type: 'number',
+    value: 'S',
+    default: 5,
+    min: 0,
+    describe: 'After a signal, how long the reader may go on using the desktops; it gets the signal too at a terminal',
+  },
+].map((option) => ({ ...option, group: 'Desktops' }) as OptionSpec);
+
+const SLOWNESS: readonly OptionSpec[] = [
+  { name: 'latency', type: 'number', value: 'MS', default: 0, min: 0, describe: 'How long an action takes' },
+  { name: 'reset', type: 'number', value: 'MS', default: 0, min: 0, describe: 'How long a reset takes' },
+  {
+    name: 'jitter',
+    type: 'number',
+    value: 'SHARE',
+    default: 0,
+    min: 0,
+    max: 1,
+    describe: 'Share by which these times vary',
+  },
+].map((option) => ({ ...option, group: 'As slow as real ones' }) as OptionSpec);
+
+/** `dart-env up`: desktops behind servers. */
+export const up: CommandSpec = {
+  name: 'up',
+  summary: 'Start desktops and keep them up for the commands that read',
+  description: [
+    "Starts desktops, each behind a server on loopback that answers OSWorld's API, and prints an env record when one is ready. They stay up until the reader of the records leaves, or a signal comes; then they are removed.",
+    'With -o the file is written when all are ready.',
+  ].join('\n\n'),
+  options: [...UP_OPTIONS, ...SLOWNESS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  examples: [
+    {
+      command:
+        'dart-env up -n 2 | dart-rollout --tasks fixtures/tasks/embedded --env - --policy script -n 1 | dart-eval score -',
+      describe: 'the experts at work in desktops of another process',
+    },
+    { command: 'dart-env up -n 4 --port 5000 > envs.ndjson', describe: 'four desktops, until Ctrl-C' },
+  ],
+  run: async (context) => (await import('./up.ts')).run(context),
+};
+
+const DESKTOP: PositionalSpec = {
+  name: 'desktop',
+  describe: 'Server of a desktop, http://127.0.0.1:5000, or the word embedded for a fresh one in the state of --seed',
+  required: true,
+};
+
+/** `dart-env screenshot`: one look. */
+export const screenshot: CommandSpec = {
+  name: 'screenshot',
+  summary: 'Save what a desktop shows as a PNG file',
+  positionals: [DESKTOP],
+  options: [
+    {
+      name: 'output',
+      alias: 'o',
+      type: 'string',
+      value: 'FILE',
+      required: true,
+      describe: 'The PNG file; - writes it to standard output instead of records',
+      group: 'Output',
+    },
+    ...COMMON_OPTIONS,
+  ],
+  examples: [{ command: 'dart-env screenshot http://127.0.0.1:5000 -o screen.png', describe: 'one look' }],
+  run: async (context) => (await import('./screenshot.ts')).run(context),
+};
+
+/** `dart-env act`: one action by hand. */
+export const act: CommandSpec = {
+  name: 'act',
+  summary: 'Play actions in a desktop by hand',
+  description:
+    'Reads the actions as replies of a policy are read, in pixels of the screen, plays them in order, and prints one event record each.',
+  positionals: [
+    DESKTOP,
+    {
+      name: 'action',
+      describe: "UI-TARS's grammar or its short form: click(120,48), type('hi'), hotkey(ctrl s)",
+      multiple: true,
+      required: true,
+    },
+  ],
+  options: [
+    {
+      name: 'screenshot',
+      type: 'string',
+      value: 'FILE',
+      describe: 'Save what the desktop shows afterwards as a PNG file',
+      group: 'Output',
+    },
+    ...OUTPUT_OPTIONS.filter(({ name }) => name === 'output'),
+    ...COMMON_OPTIONS,
+  ],
+  examples: [
+    { command: "dart-env act http://127.0.0.1:5000 'click(120,48)'", describe: 'a click' },
+    {
+      command: "dart-env act embedded 'left_double(20,20)' 'wait()' --seed 3 --screenshot after.png",
+      describe: 'what an action does in a fresh embedded desktop',
+    },
+  ],
+  run: async (context) => (await import('./act.ts')).run(context),
+};
