@@ -10,7 +10,16 @@ const UP_OPTIONS: readonly OptionSpec[] = [
     default: 'embedded',
     describe: 'What kind of desktop',
   },
-  { name: 'count', alias: 'n', type: 'integer', value: 'N', default: 1, min: 1, max: 10_000, describe: 'How many desktops' },
+  {
+    name: 'count',
+    alias: 'n',
+    type: 'integer',
+    value: 'N',
+    default: 1,
+    min: 1,
+    max: 10_000,
+    describe: 'How many desktops',
+  },
   {
     name: 'port',
     type: 'integer',
