@@ -115,12 +115,25 @@ class Reverse {
   }
 
   run(): Differentiated {
+    this.#refuseUnknown();
     for (const node of this.#graph.nodes.toReversed()) this.#visit(node);
     for (const name of this.#options.wrt) {
       const grad = this.#gradOf(name);
       if (grad) this.#builder.output(grad, gradientName(name));
     }
     return { backward: this.#builder.graph, saved: [...this.#saved] };
+  }
+
+  /** An operator that is not known leaves all after it without shapes: it is what must be named, not those. */
+  #refuseUnknown(): void {
+    const leading = new Set(this.#options.of);
+    for (const node of this.#graph.nodes.toReversed()) {
+      if (!node.outputs.some((output) => leading.has(output))) continue;
+      for (const input of node.inputs) leading.add(input);
+      const known = operatorOf(node.op, node.domain) !== undefined;
+      if (known || !node.inputs.some((input) => this.#active.has(input))) continue;
+      throw this.#refuse(node, `operator ${node.op} cannot be differentiated`);
+    }
   }
 
   #visit(node: Node): void {

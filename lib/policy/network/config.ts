@@ -27,7 +27,8 @@ export const networkConfigSchema = z.object({
   wordLength: positive,
   /** How many first letters of a word are looked for on the screen; even. */
   matched: positive.multipleOf(2),
-  /** Width of a letter's code, the same for instruction and screen. */
+  /** What is seen of a character, and the width of a letter's code, the same for instruction and screen. */
+  glyphWidth: positive,
   letterWidth: positive,
   /** Earlier replies that are seen. */
   history: positive,
@@ -43,7 +44,7 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   width: 64,
   cellWidth: 64,
   heads: 4,
-  screenHeads: 2,
+  screenHeads: 1,
   layers: 2,
   vision: [
     [
@@ -62,6 +63,7 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   words: 16,
   wordLength: 10,
   matched: 6,
+  glyphWidth: 32,
   letterWidth: 24,
   history: 6,
   replyTokens: 14,

@@ -7,22 +7,14 @@ import type { NetworkConfig } from './config.ts';
 import { gridOf, prefixLength } from './config.ts';
 import { HISTORY_PARTS, WORD_IDENTITY } from './features.ts';
 import { LAST_STATE, replyGrammar } from './grammar.ts';
-import type { KeysValues, Net, Readout } from './parts.ts';
-import {
-  copyTargets,
-  findWords,
-  keysValues,
-  lookAndThink,
-  places,
-  readHistory,
-  readout,
-  readWords,
-  seeScreen,
-  selfAttend,
-  selfNorm,
-  tokenTable,
-} from './parts.ts';
+import type { Net } from './net.ts';
+import type { KeysValues } from './parts.ts';
+import { keysValues, lookAndThink, readHistory, selfAttend, selfNorm, tokenTable } from './parts.ts';
+import { copyTargets, findWords, readWords, seeLetters } from './reading.ts';
+import type { Readout } from './readout.ts';
+import { readout } from './readout.ts';
 import { bosToken, vocabularySize } from './tokens.ts';
+import { patches, places, seeCells } from './vision.ts';
 import type { WeightTensor } from './weights.ts';
 import { weightSpecs } from './weights.ts';
 
@@ -71,8 +63,9 @@ interface Scene {
 function readScene(net: Net, inputs: ReturnType<typeof sceneInputs>): Scene {
   const place = places(net);
   const table = tokenTable(net, place);
-  const { cells, letters } = seeScreen(net, inputs.screen, place);
-  const found = findWords(net, inputs.words, letters);
+  const pixels = patches(net, inputs.screen);
+  const cells = seeCells(net, pixels, place);
+  const found = findWords(net, inputs.words, seeLetters(net, pixels));
   return {
     cells,
     found,
@@ -196,8 +189,8 @@ export const cacheNames = (layer: number) => ({ keys: `keys.${layer}`, values: `
  * First half of sampling: reads the scene and gives the logits of the first token [batch, 1, V] (without grammar, which
  * the sampler applies itself), with everything that later tokens need.
  */
-export function encodeGraph(config: NetworkConfig): Graph {
-  const { builder, net } = start('dart-policy-encode', config);
+export function encodeGraph(config: NetworkConfig, frozen: ReadonlyMap<string, WeightTensor>): Graph {
+  const { builder, net } = start('dart-policy-encode', config, frozen);
   const inputs = sceneInputs(builder, config);
   const reply = builder.input('reply', 'int32', ['batch', 1]);
   const scene = readScene(net, inputs);

@@ -5,14 +5,12 @@ import type { NetworkConfig } from './config.ts';
 import { encodeWords, WORD_IDENTITY } from './features.ts';
 import type { Font, Page } from './pages.ts';
 import { drawPage } from './pages.ts';
-import { seeGlyphs, wordScores } from './parts.ts';
+import { seeLetters, wordScores } from './reading.ts';
 import type { Feeds } from './session.ts';
 import { loadRuntime, openSession, tensor } from './session.ts';
+import { patches } from './vision.ts';
 import type { WeightTensor } from './weights.ts';
 import { weightSpecs } from './weights.ts';
-
-/** The weights that finding a word on the screen depends on. */
-const READING = /^(vision\.(glyph|letter)|words\.(letter|sharpness|threshold))/;
 
 export interface ReadingOptions {
   seed?: number;
@@ -38,7 +36,7 @@ function readingGraph(config: NetworkConfig) {
   const screen = builder.input('screen', 'uint8', ['batch', height, width, 3]);
   const words = builder.input('words', 'int32', ['batch', config.words, WORD_IDENTITY + config.wordLength]);
   const net = { config, weight };
-  builder.output(wordScores(net, words, seeGlyphs(net, screen).letters), 'scores');
+  builder.output(wordScores(net, words, seeLetters(net, patches(net, screen))), 'scores');
   return { graph: builder.graph, names: [...made.keys()] };
 }
 
@@ -64,20 +62,31 @@ function crossEntropy(scores: Float32Array, pages: readonly Page[], config: Netw
   const width = scores.length / (pages.length * config.words);
   const total = pages.reduce((sum, page) => sum + page.words.length, 0);
   let right = 0;
-  for (let row = 0; row < pages.length * config.words; row++) {
-    const logits = scores.subarray(row * width, (row + 1) * width);
-    const place = pages[Math.floor(row / config.words)]!.places[row % config.words];
-    if (place === undefined) {
-      logits.fill(0);
-      continue;
+  pages.forEach(({ places }, page) => {
+    for (let word = 0; word < config.words; word++) {
+      const from = (page * config.words + word) * width;
+      const row = scores.subarray(from, from + width);
+      const place = places[word];
+      if (place === undefined) row.fill(0);
+      else if (softmaxLess(row, place, total)) right++;
     }
-    const top = logits.reduce((a, b) => Math.max(a, b));
-    if (logits[place] === top) right++;
-    const mass = logits.reduce((sum, logit) => sum + Math.exp(logit - top), 0);
-    for (let i = 0; i < width; i++) logits[i] = Math.exp(logits[i]! - top) / mass / total;
-    logits[place]! -= 1 / total;
-  }
+  });
   return right / total;
+}
+
+/** `(softmax(row) − one-hot(place)) / total` in place; true where the place had the greatest score. */
+function softmaxLess(row: Float32Array, place: number, total: number): boolean {
+  let top = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < row.length; i++) if (row[i]! > top) top = row[i]!;
+  const right = row[place] === top;
+  let mass = 0;
+  for (let i = 0; i < row.length; i++) {
+    row[i] = Math.exp(row[i]! - top);
+    mass += row[i]!;
+  }
+  for (let i = 0; i < row.length; i++) row[i]! /= mass * total;
+  row[place]! -= 1 / total;
+  return right;
 }
 
 /** Adam (Kingma and Ba 2015, algorithm 1) for a few small tensors. */
@@ -119,8 +128,7 @@ export async function learnToRead(
 ): Promise<number> {
   await loadRuntime();
   const { graph, names } = readingGraph(config);
-  const wrt = names.filter((name) => READING.test(name));
-  const { backward, saved } = differentiate(graph, { of: ['scores'], wrt });
+  const { backward, saved } = differentiate(graph, { of: ['scores'], wrt: names });
   for (const name of saved) graph.outputs.push(graph.values.get(name)!);
   const forward = await openSession(graph, { threads: 1, where: 'reading' });
   const reverse = await openSession(backward, { threads: 1, where: 'reading (backward)' });
@@ -140,7 +148,7 @@ export async function learnToRead(
     recent += (accuracy - recent) * (step === 1 ? 1 : 0.1);
     const known: Feeds = { ...feeds, ...results, [gradientName('scores')]: scores };
     const gradients = await reverse.run(Object.fromEntries(reverse.inputNames.map((name) => [name, known[name]!])));
-    const byName = new Map(wrt.map((name) => [name, gradients[gradientName(name)]!.data as Float32Array]));
+    const byName = new Map(names.map((name) => [name, gradients[gradientName(name)]!.data as Float32Array]));
     adam.step(weights, byName, RATE * Math.min(1, step / 20) * (1 - (0.9 * step) / steps));
     options.onStep?.(step, recent);
   }

@@ -28,9 +28,14 @@ class Canvas {
     this.rgb = new Uint8Array(width * height * 3);
   }
 
-  fill(x: number, y: number, width: number, height: number, colour: Colour): void {
+  fill(x: number, y: number, width: number, height: number, [r, g, b]: Colour): void {
     for (let row = y; row < y + height; row++) {
-      for (let column = x; column < x + width; column++) this.rgb.set(colour, (row * this.#width + column) * 3);
+      let at = (row * this.#width + x) * 3;
+      for (const end = at + width * 3; at < end; at += 3) {
+        this.rgb[at] = r;
+        this.rgb[at + 1] = g;
+        this.rgb[at + 2] = b;
+      }
     }
   }
 

@@ -8,7 +8,7 @@ import { fileError } from '../../stream/errno.ts';
 import type { NetworkConfig } from './config.ts';
 import { parseConfig } from './config.ts';
 import { CONFIG_KEY, forwardGraph } from './graphs.ts';
-import type { WeightTensor } from './weights.ts';
+import type { WeightSpec, WeightTensor } from './weights.ts';
 import { weightSpecs } from './weights.ts';
 
 export const INPUTS = ['screen', 'words', 'history', 'reply', 'rows'] as const;
@@ -20,10 +20,16 @@ export interface PolicyFile {
   config: NetworkConfig | null;
   /** The float initializers that can be trained, in the file's order. */
   weights: Map<string, WeightTensor>;
+  /** Those that stay as they are. */
+  frozen: Map<string, WeightTensor>;
 }
 
-/** Bytes of a policy file: the forward graph with its weights, and the network's configuration in the metadata. */
+/**
+ * Bytes of a policy file: the forward graph with its weights, and the network's configuration in the metadata.
+ * @throws DartError where a weight is missing, frozen ones included
+ */
 export function writePolicyFile(config: NetworkConfig, weights: ReadonlyMap<string, WeightTensor>): Uint8Array {
+  checkWeights(weightSpecs(config), weights, 'policy file to be written');
   return writeOnnx(forwardGraph(config, weights));
 }
 
@@ -57,14 +63,15 @@ export function parsePolicyFile(bytes: Uint8Array, path: string): PolicyFile {
   checkFaces(graph, path);
   const json = graph.metadata.get(CONFIG_KEY);
   const config = json === undefined ? null : parseConfig(json, path);
-  const weights = new Map<string, WeightTensor>();
-  for (const [name, tensor] of graph.initializers) {
-    if (tensor.data instanceof Float32Array && (config ? weightSpecs(config).has(name) : tensor.data.length > 1)) {
-      weights.set(name, { shape: tensor.shape, data: tensor.data });
-    }
+  const specs = config ? weightSpecs(config) : null;
+  const [weights, frozen] = [new Map<string, WeightTensor>(), new Map<string, WeightTensor>()];
+  for (const [name, { data, shape }] of graph.initializers) {
+    const wanted = specs ? specs.has(name) : data.length > 1;
+    if (!(data instanceof Float32Array) || !wanted) continue;
+    (specs?.get(name)?.frozen ? frozen : weights).set(name, { shape, data });
   }
-  if (config) checkWeights(config, weights, path);
-  return { path, graph, config, weights };
+  if (specs) checkWeights(specs, new Map([...weights, ...frozen]), path);
+  return { path, graph, config, weights, frozen };
 }
 
 function checkFaces(graph: Graph, path: string): void {
@@ -81,8 +88,12 @@ function checkFaces(graph: Graph, path: string): void {
   }
 }
 
-function checkWeights(config: NetworkConfig, weights: ReadonlyMap<string, WeightTensor>, path: string): void {
-  for (const [name, { shape }] of weightSpecs(config)) {
+function checkWeights(
+  specs: ReadonlyMap<string, WeightSpec>,
+  weights: ReadonlyMap<string, WeightTensor>,
+  path: string,
+): void {
+  for (const [name, { shape }] of specs) {
     const found = weights.get(name)?.shape;
     if (found?.join() === shape.join()) continue;
     const is = found ? `has shape [${found.join(', ')}] instead of [${shape.join(', ')}]` : 'is missing';

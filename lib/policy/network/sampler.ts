@@ -81,7 +81,7 @@ export class NetworkSampler {
     );
     const stepper =
       file.config && !options.whole
-        ? await CachedStepper.open(file.config, () => weights, threads)
+        ? await CachedStepper.open(file, file.config, () => weights, threads)
         : await WholeStepper.open(file, file.config ?? DEFAULT_CONFIG, () => weights, threads);
     return new NetworkSampler(file, stepper, options.version ?? 0);
   }

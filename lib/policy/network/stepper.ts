@@ -50,8 +50,13 @@ export class CachedStepper implements Stepper {
     this.#weights = weights;
   }
 
-  static async open(config: NetworkConfig, weights: () => Feeds, threads: number): Promise<CachedStepper> {
-    const encode = await openSession(encodeGraph(config), { threads, where: 'encode graph' });
+  static async open(
+    file: PolicyFile,
+    config: NetworkConfig,
+    weights: () => Feeds,
+    threads: number,
+  ): Promise<CachedStepper> {
+    const encode = await openSession(encodeGraph(config, file.frozen), { threads, where: 'encode graph' });
     const step = await openSession(stepGraph(config), { threads, where: 'step graph' });
     return new CachedStepper(config, encode, step, weights);
   }

@@ -19,6 +19,8 @@ type Start = { deviation: number } | { value: number } | { diagonal: number; bel
 export interface WeightSpec {
   shape: number[];
   start: Start;
+  /** Learned once, before any task (learn_to_read.ts): no gradient, no place in published versions. */
+  frozen?: true;
 }
 
 /** Inputs of a matrix that adds to a residual stream start small, so that a fresh network is close to the identity. */
@@ -36,11 +38,8 @@ function visionSpecs(config: NetworkConfig): [string, WeightSpec][] {
   const { rows, columns } = gridOf(config);
   const width = config.cellWidth;
   return [
-    ['vision.glyph.weight', matrix((CELL * CELL * 3) / 2, width / 2, 1.5)],
-    ['vision.glyph.bias', vector(width / 2)],
-    ['vision.letter', matrix(width / 2, config.letterWidth)],
-    ['vision.letter.norm.gain', vector(config.letterWidth, 1)],
-    ['vision.letter.norm.bias', vector(config.letterWidth)],
+    ['vision.patch.weight', matrix(CELL * CELL * 3, width, 1.5)],
+    ['vision.patch.bias', vector(width)],
     ['vision.row', table(rows, width, 0.3)],
     ['vision.column', table(columns, width, 0.3)],
     ...config.vision.flatMap((offsets, i): [string, WeightSpec][] => [
@@ -53,6 +52,23 @@ function visionSpecs(config: NetworkConfig): [string, WeightSpec][] {
     ['vision.norm.gain', vector(width, 1)],
     ['vision.norm.bias', vector(width)],
   ];
+}
+
+function readingSpecs(config: NetworkConfig): [string, WeightSpec][] {
+  const { glyphWidth, letterWidth } = config;
+  const specs: [string, WeightSpec][] = [
+    ['reading.glyph.weight', matrix((CELL * CELL * 3) / 2, glyphWidth, 1.5)],
+    ['reading.glyph.bias', vector(glyphWidth)],
+    ['reading.code', matrix(glyphWidth, letterWidth)],
+    ['reading.code.norm.gain', vector(letterWidth, 1)],
+    ['reading.code.norm.bias', vector(letterWidth)],
+    ['reading.letter', table(WORD_CHARACTERS, letterWidth, 1)],
+    ['reading.letter.norm.gain', vector(letterWidth, 1)],
+    ['reading.letter.norm.bias', vector(letterWidth)],
+    ['reading.sharpness', vector(1, 0)],
+    ['reading.threshold', vector(1, 8)],
+  ];
+  return specs.map(([name, spec]) => [name, { ...spec, frozen: true }]);
 }
 
 function layerSpecs(config: NetworkConfig, layer: number): [string, WeightSpec][] {
@@ -83,13 +99,9 @@ export function weightSpecs(config: NetworkConfig): Map<string, WeightSpec> {
   const { width, cellWidth, wordLength } = config;
   const layers = Array.from({ length: config.layers }, (_, layer) => layerSpecs(config, layer)).flat();
   return new Map([
+    ...readingSpecs(config),
     ...visionSpecs(config),
     ['words.identity', table(WORD_IDS + 2 * WORD_CHARACTERS, width, 0.3)],
-    ['words.letter', table(WORD_CHARACTERS, config.letterWidth, 1)],
-    ['words.letter.norm.gain', vector(config.letterWidth, 1)],
-    ['words.letter.norm.bias', vector(config.letterWidth)],
-    ['words.sharpness', vector(1, 0)],
-    ['words.threshold', vector(1, 8)],
     ['words.found', matrix(cellWidth, width)],
     // Two more rows: BOS and NONE.
     ['tokens.embedding', table(WORD_TOKENS + 2, width, 0.3)],
