@@ -16,7 +16,7 @@ beforeAll(async () => {
   // The addon is looked for beside its build file.
   for (const name of ['binding.gyp', 'build']) symlinkSync(join(ROOT, 'native', name), join(compiled, 'native', name));
   writeFileSync(join(cwd, 'samples.ndjson'), groupLines(12, greyScreen(join(cwd, 'blobs'))));
-  await start('init', '-o', 'init.onnx');
+  await start('init', '-o', 'init.onnx', '--reading-steps', '2');
 });
 afterAll(() => {
   for (const folder of [cwd, compiled]) rmSync(folder, { recursive: true, force: true });

@@ -26,7 +26,8 @@ const exporting: CommandSpec = {
 const init: CommandSpec = {
   name: 'init',
   summary: 'Make a fresh embedded policy',
-  description: 'Writes a network with random weights; the same seed makes the same file.',
+  description:
+    'Writes a network that has learned the alphabet from pages of random letters, and nothing else; its other weights are random. The same seed makes the same file.',
   options: [
     {
       name: 'output',
@@ -35,6 +36,14 @@ const init: CommandSpec = {
       value: 'FILE',
       required: true,
       describe: 'File to write, whole or not at all',
+    },
+    {
+      name: 'reading-steps',
+      type: 'integer',
+      value: 'N',
+      min: 0,
+      default: 600,
+      describe: 'Batches of 16 pages to learn the letters from; 0: none',
     },
     ...COMMON_OPTIONS,
   ],

@@ -18,7 +18,7 @@ let cwd = '';
 let screenshot = '';
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'dart-train-'));
-  expect((await train(['init', '-o', 'init.onnx', '--seed', '1', '--quiet'])).code).toBe(0);
+  expect((await train(['init', '-o', 'init.onnx', '--seed', '1', '--reading-steps', '2', '--quiet'])).code).toBe(0);
   screenshot = greyScreen(join(cwd, 'blobs'));
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -105,8 +105,8 @@ describe('dart-train', () => {
   });
 
   it('makes the same fresh network from the same seed', async () => {
-    await train(['init', '-o', 'again.onnx', '--seed', '1', '--quiet']);
-    await train(['init', '-o', 'other.onnx', '--seed', '2', '--quiet']);
+    await train(['init', '-o', 'again.onnx', '--seed', '1', '--reading-steps', '2', '--quiet']);
+    await train(['init', '-o', 'other.onnx', '--seed', '2', '--reading-steps', '2', '--quiet']);
     const first = readFileSync(join(cwd, 'init.onnx'));
     expect(readFileSync(join(cwd, 'again.onnx')).equals(first)).toBe(true);
     expect(readFileSync(join(cwd, 'other.onnx')).equals(first)).toBe(false);
@@ -202,7 +202,7 @@ describe('dart-train says what is wrong:', () => {
 
   it('a folder of another policy, and one that another trainer holds (75)', async () => {
     await train(into(...fast, '--max-updates', '0'));
-    await train(['init', '-o', 'second.onnx', '--seed', '9', '--quiet']);
+    await train(['init', '-o', 'second.onnx', '--seed', '9', '--reading-steps', '2', '--quiet']);
     expect(await fails(['--publish', dir, '--policy', 'onnx:second.onnx'])).toContain('another policy');
     const unlock = lockFolder(join(cwd, dir));
     const { code, err } = await train(into(...fast));

@@ -54,9 +54,7 @@ export const DEFAULT_CONFIG: NetworkConfig = {
     ],
     [
       [0, -1],
-      [-1, 0],
       [0, 0],
-      [1, 0],
       [0, 1],
     ],
   ],

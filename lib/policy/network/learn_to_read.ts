@@ -2,6 +2,7 @@ import { GraphBuilder } from '../../graph/builder.ts';
 import { differentiate, gradientName } from '../../graph/differentiate.ts';
 import { Random } from '../../stream/random.ts';
 import type { NetworkConfig } from './config.ts';
+import { CELL } from './config.ts';
 import { encodeWords, WORD_IDENTITY } from './features.ts';
 import type { Font, Page } from './pages.ts';
 import { drawPage } from './pages.ts';
@@ -20,7 +21,9 @@ export interface ReadingOptions {
 }
 
 const BATCH = 16;
+const PAGE_ROWS = 5;
 const RATE = 3e-3;
+const DEFAULT_STEPS = 600;
 
 /** Scores of words at places, as `wordScores` gives them: the part of the network that reads. */
 function readingGraph(config: NetworkConfig) {
@@ -121,12 +124,14 @@ class Adam {
  * @returns the share of words that the last batches' pages were read right for
  */
 export async function learnToRead(
-  config: NetworkConfig,
+  whole: NetworkConfig,
   weights: ReadonlyMap<string, WeightTensor>,
   font: Font,
   options: ReadingOptions = {},
 ): Promise<number> {
   await loadRuntime();
+  // Short pages: as many words learned from for a third of the work.
+  const config = { ...whole, screen: { ...whole.screen, height: PAGE_ROWS * CELL } };
   const { graph, names } = readingGraph(config);
   const { backward, saved } = differentiate(graph, { of: ['scores'], wrt: names });
   for (const name of saved) graph.outputs.push(graph.values.get(name)!);
@@ -137,7 +142,7 @@ export async function learnToRead(
   );
   const random = new Random(`reading/${options.seed ?? 0}`);
   const adam = new Adam();
-  const steps = options.steps ?? 400;
+  const steps = options.steps ?? DEFAULT_STEPS;
   let recent = 0;
   for (let step = 1; step <= steps; step++) {
     const pages = Array.from({ length: BATCH }, () => drawPage(config, font, random));
