@@ -52,7 +52,7 @@ export function differentiate(graph: Graph, options: DifferentiateOptions): Diff
   return new Reverse(graph, options, cheapOnes(graph, new Set(kept))).run();
 }
 
-/** Cheap results, kept so far, that follow from what is kept besides. */
+/** Cheap results, kept so far, that follow from what is kept besides, and all on the way to them. */
 function cheapOnes(graph: Graph, kept: ReadonlySet<string>): Set<string> {
   const producers = new Map(graph.nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
   const known = new Map<string, boolean>();
@@ -68,7 +68,8 @@ function cheapOnes(graph: Graph, kept: ReadonlySet<string>): Set<string> {
     known.set(name, answer);
     return answer;
   };
-  return new Set([...kept].filter((name) => follows(name, producers.get(name)!)));
+  for (const name of kept) follows(name, producers.get(name)!);
+  return new Set([...known].flatMap(([name, answer]) => (answer ? [name] : [])));
 }
 
 class Reverse {

@@ -56,6 +56,8 @@ export async function openSession(model: Graph | Uint8Array, options: SessionOpt
       enableMemPattern: false,
       enableCpuMemArena: true,
       logSeverityLevel: 4,
+      // Threads that spin take the core of the process next door.
+      extra: { session: { intra_op: { allow_spinning: '0' } } },
     });
   } catch (cause) {
     throw new DartError(`onnxruntime cannot load the graph: ${messageOf(cause)}`, {
