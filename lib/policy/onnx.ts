@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { readSafetensors } from './network/safetensors.ts';
@@ -16,8 +17,11 @@ export interface OnnxPolicyOptions {
   version?: number;
 }
 
+const latestSchema = z.object({ version: z.number().int(), path: z.string() });
+
 interface Waiting {
   input: SampleInput;
+  signal: AbortSignal | undefined;
   resolve(output: SampleOutput): void;
   reject(error: unknown): void;
 }
@@ -25,6 +29,10 @@ interface Waiting {
 /**
  * The embedded policy, one worker. Requests that arrive while a batch is running make up the next one; a lone request
  * does not wait for company. A new version is taken between batches.
+ *
+ * onnxruntime-node computes on the thread that calls it, and lets the event loop turn between a batch's tokens. Several
+ * workers of one process therefore take turns on one core, which serves for changing versions one worker at a time;
+ * more cores are used by more processes, or by `threads`.
  */
 export class OnnxPolicy implements Policy {
   readonly name: string;
@@ -87,16 +95,16 @@ export class OnnxPolicy implements Policy {
     if (this.#closed) return Promise.reject(new DartError('this policy worker is closed', { where: this.name }));
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ input, resolve, reject });
+      this.#waiting.push({ input, signal, resolve, reject });
       this.#running ??= this.#work();
     });
   }
 
   async #work(): Promise<void> {
-    // Requests of the same moment travel together.
-    await Promise.resolve();
+    // Requests of the same turn of the event loop travel together.
+    await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#maxBatch);
+      const batch = this.#take();
       try {
         const outputs = await this.#sampler.sample(batch.map(({ input }) => input));
         batch.forEach(({ resolve }, i) => {
@@ -107,6 +115,17 @@ export class OnnxPolicy implements Policy {
       }
     }
     this.#running = null;
+  }
+
+  /** The next batch; those who no longer wait are sent away. */
+  #take(): Waiting[] {
+    const batch: Waiting[] = [];
+    while (this.#waiting.length > 0 && batch.length < this.#maxBatch) {
+      const next = this.#waiting.shift()!;
+      if (next.signal?.aborted) next.reject(next.signal.reason);
+      else batch.push(next);
+    }
+    return batch;
   }
 
   /**
@@ -135,12 +154,21 @@ export class OnnxPolicy implements Policy {
 
 /** What `latest.json` of a published folder points to; null for anything else. */
 async function latestVersion(path: string): Promise<{ version: number; path: string } | null> {
+  const file = join(path, 'latest.json');
   let text: string;
   try {
-    text = await readFile(join(path, 'latest.json'), 'utf8');
+    text = await readFile(file, 'utf8');
   } catch {
     return null;
   }
-  const { version, path: folder } = JSON.parse(text) as { version: number; path: string };
-  return { version, path: join(path, folder) };
+  try {
+    const { version, path: folder } = latestSchema.parse(JSON.parse(text));
+    return { version, path: resolve(path, folder) };
+  } catch (cause) {
+    throw new DartError('it does not say which version is the latest', {
+      where: file,
+      hint: 'name a policy file instead of the folder, or publish again',
+      cause,
+    });
+  }
 }

@@ -67,13 +67,15 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   replyTokens: 14,
 };
 
+const HINT = 'use a policy file written by this version of the toolkit';
+
 /** @throws DartError where the metadata of a policy file is not such a configuration */
 export function parseConfig(json: string, where: string): NetworkConfig {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (cause) {
-    throw new DartError('the network configuration in the policy file is not JSON', { where, cause });
+    throw new DartError('the network configuration in the policy file is not JSON', { where, hint: HINT, cause });
   }
   const result = networkConfigSchema.safeParse(value);
   if (result.success) return result.data;
@@ -82,7 +84,7 @@ export function parseConfig(json: string, where: string): NetworkConfig {
     `the network configuration in the policy file is wrong: ${issue?.path.join('.')} ${issue?.message}`,
     {
       where,
-      hint: 'use a policy file written by this version of the toolkit',
+      hint: HINT,
     },
   );
 }

@@ -88,10 +88,25 @@ export function encodeHistory(replies: readonly string[], config: NetworkConfig 
   const tokens = new Int32Array(config.history * HISTORY_PARTS).fill(none);
   const latest = replies.slice(-config.history);
   latest.forEach((reply, i) => {
-    const ids = encodeReply(reply, config) ?? [];
+    const ids = idsOf(reply, config);
     tokens.set(ids.slice(0, HISTORY_PARTS), (config.history - latest.length + i) * HISTORY_PARTS);
   });
   return tokens;
+}
+
+const LIMIT = 4096;
+const remembered = new WeakMap<NetworkConfig, Map<string, readonly number[]>>();
+
+/** The same replies come again at every step of an episode, and reading them is half the work of encoding a step. */
+function idsOf(reply: string, config: NetworkConfig): readonly number[] {
+  const known = remembered.get(config) ?? new Map<string, readonly number[]>();
+  remembered.set(config, known);
+  const before = known.get(reply);
+  if (before) return before;
+  if (known.size >= LIMIT) known.clear();
+  const ids = encodeReply(reply, config) ?? [];
+  known.set(reply, ids);
+  return ids;
 }
 
 export interface NetworkInput {
