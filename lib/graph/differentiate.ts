@@ -5,6 +5,7 @@ import { add } from './functions.ts';
 import { Contents } from './infer.ts';
 import type { GradientContext } from './operators/operator.ts';
 import { operatorOf } from './operators/registry.ts';
+import { cheapOnes, recomputeOf } from './recompute.ts';
 import type { ConstantTensor, Dim, Graph, Node } from './types.ts';
 import { int64, integersOf } from './types.ts';
 import type { Value } from './value.ts';
@@ -31,8 +32,6 @@ export function gradientName(name: string): string {
   return `grad/${name}`;
 }
 
-const recomputeOf = (node: Node) => operatorOf(node.op, node.domain)?.recompute ?? 'save';
-
 /**
  * Reverse-mode differentiation of one ONNX graph into another (Griewank and Walther, "Evaluating Derivatives",
  * chapter 3.2): each node, last first, turns the gradients of its outputs into gradients of its inputs; a tensor used
@@ -50,26 +49,6 @@ export function differentiate(graph: Graph, options: DifferentiateOptions): Diff
   // The first pass only finds out what must be kept; the second computes again what follows cheaply from that.
   const kept = new Reverse(graph, options, null).run().saved;
   return new Reverse(graph, options, cheapOnes(graph, new Set(kept))).run();
-}
-
-/** Cheap results, kept so far, that follow from what is kept besides, and all on the way to them. */
-function cheapOnes(graph: Graph, kept: ReadonlySet<string>): Set<string> {
-  const producers = new Map(graph.nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
-  const known = new Map<string, boolean>();
-  const available = (name: string): boolean => {
-    const node = producers.get(name);
-    if (!node || node.op === 'Constant') return true;
-    return follows(name, node) || kept.has(name);
-  };
-  const follows = (name: string, node: Node): boolean => {
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const answer = recomputeOf(node) !== 'save' && node.inputs.every((input) => input === '' || available(input));
-    known.set(name, answer);
-    return answer;
-  };
-  for (const name of kept) follows(name, producers.get(name)!);
-  return new Set([...known].flatMap(([name, answer]) => (answer ? [name] : [])));
 }
 
 class Reverse {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { DartError } from '../errors.ts';
 import { GraphBuilder } from './builder.ts';
 import { differentiate } from './differentiate.ts';
 import * as f from './functions.ts';
+import { differentiableOperators } from './operators/registry.ts';
 import { plain } from './plain.testing.ts';
 import { readOnnx } from './read.ts';
 import { runOnnx } from './run.testing.ts';
@@ -102,6 +103,14 @@ describe('an ONNX file', () => {
       }
     });
     expect(readable.every((length) => length > bytes.length * 0.6)).toBe(true);
+  });
+});
+
+describe('docs/policy-files.md', () => {
+  it('lists every operator that a gradient can pass', () => {
+    const page = readFileSync(new URL('../../docs/policy-files.md', import.meta.url), 'utf8');
+    const listed = /A gradient passes through\s+([\s\S]*?)\s+with these limits/.exec(page)?.[1]?.split(/,\s+/);
+    expect(listed).toEqual(differentiableOperators());
   });
 });
 

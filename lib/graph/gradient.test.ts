@@ -85,6 +85,16 @@ const CASES: Record<string, GradientCase[]> = {
   Reshape: [
     unary((x) => f.reshape(x, [3, -1])),
     { inputs: { x: [2, 3, 4] }, dims: { x: ['n', 't', 4] }, build: ({ x }) => f.reshape(x!, [-1, 4]) },
+    // As exporters write it: Shape, Gather, Mul, Concat, Reshape.
+    {
+      inputs: { x: [2, 3, 4], w: [4, 2] },
+      dims: { x: ['n', 't', 4] },
+      build: ({ x, w }, b) => {
+        const extent = (axis: number) => f.gather(f.shape(x!), b.constant(int64([axis], [])));
+        const rows = f.unsqueeze(f.mul(extent(0), extent(1)), [0]);
+        return f.matmul(f.reshapeTo(x!, f.concat([rows, b.constant(int64([4]))], 0)), w!);
+      },
+    },
   ],
   Flatten: [{ inputs: { x: [2, 3, 4] }, build: ({ x }) => emit(x!, 'Flatten', [x!], { axis: { int: 2 } }) }],
   Squeeze: [{ inputs: { x: [2, 1, 3] }, build: ({ x }) => f.squeeze(x!, [1]) }],

@@ -219,6 +219,14 @@ describe('training', () => {
 });
 
 describe('a policy made elsewhere', () => {
+  it('whose logits are of another vocabulary is refused', async () => {
+    const file = parsePolicyFile(foreignPolicy(5), 'foreign.onnx');
+    const asked = { ...requests(1)[0]!, rgb: screen() };
+    await expect((await NetworkSampler.of(file)).sample([asked])).rejects.toThrow('rows of 5 logits, not');
+    const lessons = [{ ...asked, tokens: Int32Array.of(0) }];
+    await expect((await TrainableNetwork.of(file)).forward(lessons)).rejects.toThrow('rows of 5 logits, not');
+  });
+
   const screen = () => randomScreen(random, DEFAULT_CONFIG);
 
   it('is sampled through its own graph, within the grammar', async () => {

@@ -67,3 +67,34 @@ export async function openSession(model: Graph | Uint8Array, options: SessionOpt
     });
   }
 }
+
+/**
+ * Runs a graph; `outputs` left out: all of them.
+ * @throws DartError where onnxruntime cannot: inputs of other shapes or types than the graph takes
+ */
+export async function runSession(
+  session: InferenceSession,
+  feeds: Feeds,
+  where: string,
+  outputs: readonly string[] = session.outputNames,
+): Promise<Feeds> {
+  try {
+    return (await session.run(feeds, [...outputs])) as Feeds;
+  } catch (cause) {
+    throw new DartError(`onnxruntime could not run the graph: ${messageOf(cause)}`, {
+      where,
+      hint: 'check the policy file against docs/policy-files.md',
+      cause,
+    });
+  }
+}
+
+/** The rows of logits that a policy gave. Throws a DartError where they are not V wide. */
+export function logitsOf(results: Feeds, width: number, where: string): Float32Array {
+  const { dims, data } = results.logits!;
+  if (dims.at(-1) === width && data instanceof Float32Array) return data;
+  throw new DartError(`the policy gives rows of ${dims.at(-1)} logits, not ${width}`, {
+    where,
+    hint: 'a policy for the vocabulary of docs/policy-files.md',
+  });
+}

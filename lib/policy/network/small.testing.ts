@@ -34,10 +34,9 @@ export function randomScreen(random: Random, config: NetworkConfig = SMALL): Uin
  * A policy made elsewhere, for screens of the default size: logits are the mean colour and the last token, each through
  * a table. It knows nothing of grammar.
  */
-export function foreignPolicy(): Uint8Array {
+export function foreignPolicy(width = vocabularySize(gridOf(DEFAULT_CONFIG).cells)): Uint8Array {
   const { screen, words, wordLength, history } = DEFAULT_CONFIG;
   const { cells } = gridOf(DEFAULT_CONFIG);
-  const width = vocabularySize(cells);
   const random = new Random('foreign');
   const table = (rows: number) =>
     float32(

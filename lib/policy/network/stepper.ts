@@ -6,7 +6,7 @@ import type { EncodedInput } from './features.ts';
 import { CARRIED, cacheNames, encodeGraph, stepGraph } from './graphs.ts';
 import type { PolicyFile } from './policy_file.ts';
 import type { Feeds } from './session.ts';
-import { openSession, tensor } from './session.ts';
+import { logitsOf, openSession, runSession, tensor } from './session.ts';
 import { bosToken, vocabularySize } from './tokens.ts';
 
 /** Gives logits [requests, V] token by token for a batch of requests of which some end early. */
@@ -65,7 +65,8 @@ export class CachedStepper implements Stepper {
     const { cells } = gridOf(this.#config);
     const scene = sceneFeeds(inputs, this.#config);
     const reply = tensor('int32', new Int32Array(inputs.length).fill(bosToken(cells)), [inputs.length, 1]);
-    const results = (await this.#encode.run({ ...only(this.#encode, this.#weights()), ...scene, reply })) as Feeds;
+    const feeds = { ...only(this.#encode, this.#weights()), ...scene, reply };
+    const results = await runSession(this.#encode, feeds, 'encode graph');
     this.#carried = { words: scene.words! };
     for (const name of CARRIED) this.#carried[name] = results[name]!;
     for (const name of this.#cacheNames()) this.#carried[name] = results[name]!;
@@ -78,7 +79,7 @@ export class CachedStepper implements Stepper {
     const token = tensor('int32', Int32Array.from(tokens), [tokens.length, 1]);
     const place = tensor('int32', Int32Array.of(this.#place), [1]);
     const feeds = { ...only(this.#step, this.#weights()), ...this.#carried, token, place };
-    const results = (await this.#step.run(feeds)) as Feeds;
+    const results = await runSession(this.#step, feeds, 'step graph');
     for (const name of this.#cacheNames()) this.#carried[name] = results[`next.${name}`]!;
     this.#place++;
     return results.logits!.data as Float32Array;
@@ -100,13 +101,15 @@ function only(session: InferenceSession, feeds: Feeds): Feeds {
 
 /** For networks made elsewhere: the whole forward graph again for every token. */
 export class WholeStepper implements Stepper {
+  readonly #where: string;
   readonly #config: NetworkConfig;
   readonly #session: InferenceSession;
   readonly #weights: () => Feeds;
   #inputs: EncodedInput[] = [];
   #replies: number[][] = [];
 
-  private constructor(config: NetworkConfig, session: InferenceSession, weights: () => Feeds) {
+  private constructor(where: string, config: NetworkConfig, session: InferenceSession, weights: () => Feeds) {
+    this.#where = where;
     this.#config = config;
     this.#session = session;
     this.#weights = weights;
@@ -126,7 +129,7 @@ export class WholeStepper implements Stepper {
     }));
     const initializers = new Map([...graph.initializers].filter(([name]) => !file.weights.has(name)));
     const model = { ...graph, inputs: [...graph.inputs, ...inputs], initializers };
-    return new WholeStepper(config, await openSession(model, { threads, where: file.path }), weights);
+    return new WholeStepper(file.path, config, await openSession(model, { threads, where: file.path }), weights);
   }
 
   async begin(inputs: readonly EncodedInput[]): Promise<Float32Array> {
@@ -151,12 +154,8 @@ export class WholeStepper implements Stepper {
     const last = Int32Array.from(this.#inputs, (_, i) => i * length + length - 1);
     const rows = tensor('int32', last, [last.length]);
     const feeds = { ...this.#weights(), ...sceneFeeds(this.#inputs, this.#config), reply: reply!, rows };
-    const results = (await this.#session.run(feeds)) as Feeds;
-    const logits = results.logits!;
-    const width = vocabularySize(gridOf(this.#config).cells);
-    if (logits.dims.at(-1) !== width)
-      throw new RangeError(`the policy gives rows of ${logits.dims.at(-1)} logits, not ${width}`);
-    return logits.data as Float32Array;
+    const results = await runSession(this.#session, feeds, this.#where);
+    return logitsOf(results, vocabularySize(gridOf(this.#config).cells), this.#where);
   }
 
   async close(): Promise<void> {

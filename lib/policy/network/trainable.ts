@@ -9,7 +9,7 @@ import { encodeInputs } from './features.ts';
 import type { PolicyFile } from './policy_file.ts';
 import { openPolicyFile, replaceWeights } from './policy_file.ts';
 import type { Feeds } from './session.ts';
-import { loadRuntime, openSession, tensor } from './session.ts';
+import { loadRuntime, logitsOf, openSession, runSession, tensor } from './session.ts';
 import { vocabularySize } from './tokens.ts';
 import { encodeReply } from './vocabulary.ts';
 import type { WeightTensor } from './weights.ts';
@@ -120,8 +120,10 @@ export class TrainableNetwork {
     const encoded = batch.map((input) => encodeInputs(input, this.config));
     const replies = batch.map((input) => input.tokens);
     const feeds = { ...sceneFeeds(encoded, this.config), ...replyFeeds(replies, this.config), ...this.#weightFeeds };
-    const results = gradient ? await this.#forward.run(feeds) : await this.#forward.run(feeds, ['logits']);
-    return { feeds, results: results as Feeds, tokens: feeds.rows!.dims[0]! };
+    const { path } = this.#file;
+    const results = await runSession(this.#forward, feeds, path, gradient ? undefined : ['logits']);
+    logitsOf(results, this.vocabulary, path);
+    return { feeds, results, tokens: feeds.rows!.dims[0]! };
   }
 
   /**
@@ -147,7 +149,7 @@ export class TrainableNetwork {
   async #runBackward(kept: Kept, dlogits: Float32Array): Promise<Map<string, Float32Array>> {
     const given: Feeds = { [gradientName('logits')]: tensor('float32', dlogits, [kept.tokens, this.vocabulary]) };
     for (const name of this.#backward.inputNames) given[name] ??= (kept.results[name] ?? kept.feeds[name])!;
-    const results = await this.#backward.run(given);
+    const results = await runSession(this.#backward, given, `${this.#file.path} (backward)`);
     return new Map(
       [...this.weights.keys()].flatMap((name) => {
         const result: Tensor | undefined = results[gradientName(name)];
