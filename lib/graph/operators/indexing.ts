@@ -96,7 +96,7 @@ function meanGradient(context: GradientContext): (Value | null)[] {
 }
 
 export const INDEXING: Record<string, Operator> = {
-  Gather: { infer: inferGather, gradient: gatherGradient },
+  Gather: { infer: inferGather, gradient: gatherGradient, recompute: 'cheap' },
   ReduceSum: { infer: inferReduce, gradient: (c) => [spread(c, c.grad()), null] },
   ReduceMean: { infer: inferReduce, gradient: meanGradient },
 };

@@ -55,5 +55,5 @@ function layerNormGradient(context: GradientContext): (Value | null)[] {
 export const NORMALISE: Record<string, Operator> = {
   Softmax: { infer: likeFirst, gradient: softmaxGradient },
   LogSoftmax: { infer: likeFirst, gradient: logSoftmaxGradient },
-  LayerNormalization: { infer: inferLayerNorm, gradient: layerNormGradient },
+  LayerNormalization: { infer: inferLayerNorm, gradient: layerNormGradient, recompute: 'cheap' },
 };
