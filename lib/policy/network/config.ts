@@ -44,7 +44,7 @@ export const DEFAULT_CONFIG: NetworkConfig = {
   width: 64,
   cellWidth: 64,
   heads: 4,
-  screenHeads: 1,
+  screenHeads: 2,
   layers: 2,
   vision: [
     [
@@ -54,7 +54,9 @@ export const DEFAULT_CONFIG: NetworkConfig = {
     ],
     [
       [0, -1],
+      [-1, 0],
       [0, 0],
+      [1, 0],
       [0, 1],
     ],
   ],
