@@ -66,11 +66,17 @@ async function decisions(threads: number, batch: number): Promise<BenchMetric> {
 
 async function training(threads: number): Promise<BenchMetric[]> {
   const network = await TrainableNetwork.of(parsePolicyFile(bytes, 'bench'), { threads });
-  const batch = lessons(64);
-  const forward = await medianSeconds(() => network.forward(batch, { gradient: false }));
+  const all = lessons(64);
+  // As the trainer does it: micro-batches of replies of like length, forward and backward in turn.
+  const batches = [0, 16, 32, 48].map((from) => all.slice(from, from + 16));
+  const forward = await medianSeconds(async () => {
+    for (const batch of batches) await network.forward(batch, { gradient: false });
+  });
   const both = await medianSeconds(async () => {
-    const logits = await network.forward(batch);
-    await network.backward(logits.fill(1e-3));
+    for (const batch of batches) {
+      const logits = await network.forward(batch);
+      await network.backward(logits.fill(1e-3));
+    }
   });
   await network.close();
   const threaded = `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
