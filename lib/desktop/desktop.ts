@@ -1,11 +1,12 @@
 import { type AccessibleNode, type Action, WHEEL_CLICKS } from '../guest/guest.ts';
+import { keyName } from '../guest/keys.ts';
 import { resolvePath, type Vfs } from './files/vfs.ts';
 import { Cells, HEIGHT, WIDTH } from './screen/cells.ts';
 import { paintWidget } from './screen/paint.ts';
 import { PALETTE } from './screen/palette.ts';
 import { encodeIndexed } from './screen/png.ts';
 import { pressKeys, typeText } from './session/keyboard.ts';
-import { isModifier, keyName } from './session/keys.ts';
+import { isModifier } from './session/keys.ts';
 import type { Layer } from './session/layers.ts';
 import { type Button, drag, press } from './session/pointer.ts';
 import { hitTest, Session, type WindowQuery } from './session/session.ts';

@@ -1,24 +1,10 @@
 import { DartError } from '../errors.ts';
 import { type Action, WHEEL_CLICKS } from './guest.ts';
+import { keyName } from './keys.ts';
 import { type PythonCall, type PythonValue, parseCalls } from './python_calls.ts';
 
 /** What OSWorld's controller puts before each action (reference/osworld.md §1, client policy). */
 export const PYAUTOGUI_PREFIX = 'import pyautogui; import time; pyautogui.FAILSAFE = False; ';
-
-const KEY_NAMES: Record<string, string> = {
-  return: 'enter',
-  escape: 'esc',
-  control: 'ctrl',
-  arrowup: 'up',
-  arrowdown: 'down',
-  arrowleft: 'left',
-  arrowright: 'right',
-  page_up: 'pageup',
-  page_down: 'pagedown',
-  meta: 'win',
-  super: 'win',
-  cmd: 'win',
-};
 
 /**
  * An action as pyautogui statements, for guests behind HTTP. Empty for `finished`, `fail` and `wait`, which do nothing
@@ -45,13 +31,13 @@ export function toPyautogui(action: Action): string {
     case 'type':
       return typeCalls(action.text);
     case 'hotkey': {
-      const keys = action.keys.map((key) => literal(pyautoguiKey(key)));
+      const keys = action.keys.map((key) => literal(keyName(key)));
       return keys.length === 1 ? `pyautogui.press(${keys[0]})` : `pyautogui.hotkey(${keys.join(', ')})`;
     }
     case 'key_down':
-      return `pyautogui.keyDown(${literal(pyautoguiKey(action.key))})`;
+      return `pyautogui.keyDown(${literal(keyName(action.key))})`;
     case 'key_up':
-      return `pyautogui.keyUp(${literal(pyautoguiKey(action.key))})`;
+      return `pyautogui.keyUp(${literal(keyName(action.key))})`;
     case 'wait':
     case 'finished':
     case 'fail':
@@ -91,11 +77,6 @@ function typeCall(part: string): string {
 /** A string as a Python literal. JSON's are Python's, but for characters beyond the basic plane, which stay as they are. */
 function literal(text: string): string {
   return JSON.stringify(text);
-}
-
-function pyautoguiKey(key: string): string {
-  if (key.length === 1) return key;
-  return KEY_NAMES[key.toLowerCase()] ?? key.toLowerCase();
 }
 
 /** The pointer before and after the statements. */

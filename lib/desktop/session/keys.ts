@@ -1,42 +1,6 @@
-const ALIASES: Record<string, string> = {
-  return: 'enter',
-  kp_enter: 'enter',
-  escape: 'esc',
-  del: 'delete',
-  control: 'ctrl',
-  ctrlleft: 'ctrl',
-  ctrlright: 'ctrl',
-  altleft: 'alt',
-  altright: 'alt',
-  option: 'alt',
-  shiftleft: 'shift',
-  shiftright: 'shift',
-  cmd: 'win',
-  command: 'win',
-  super: 'win',
-  meta: 'win',
-  winleft: 'win',
-  winright: 'win',
-  arrowup: 'up',
-  arrowdown: 'down',
-  arrowleft: 'left',
-  arrowright: 'right',
-  pgup: 'pageup',
-  page_up: 'pageup',
-  pgdn: 'pagedown',
-  page_down: 'pagedown',
-  ' ': 'space',
-  '\n': 'enter',
-  '\t': 'tab',
-};
+import { keyName } from '../../guest/keys.ts';
 
 const MODIFIERS = ['ctrl', 'alt', 'shift', 'win'];
-
-/** pyautogui's, UI-TARS's and X's names of a key, made one. */
-export function keyName(key: string): string {
-  const lower = key.length === 1 ? key : key.toLowerCase();
-  return ALIASES[lower] ?? lower;
-}
 
 export function isModifier(key: string): boolean {
   return MODIFIERS.includes(key);

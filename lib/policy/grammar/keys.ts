@@ -1,28 +1,5 @@
+import { keyName } from '../../guest/keys.ts';
 import { GrammarError } from './call.ts';
-
-/** Names that models use → pyautogui's. */
-const ALIASES: Readonly<Record<string, string>> = {
-  control: 'ctrl',
-  return: 'enter',
-  escape: 'esc',
-  del: 'delete',
-  ins: 'insert',
-  spacebar: 'space',
-  arrowup: 'up',
-  arrowdown: 'down',
-  arrowleft: 'left',
-  arrowright: 'right',
-  pgup: 'pageup',
-  page_up: 'pageup',
-  pgdn: 'pagedown',
-  page_down: 'pagedown',
-  super: 'win',
-  meta: 'win',
-  cmd: 'win',
-  command: 'win',
-  windows: 'win',
-  option: 'alt',
-};
 
 const MODIFIER_DASH = /^(ctrl|control|alt|option|shift|super|meta|cmd|command|win)-(?=.)/i;
 
@@ -34,7 +11,7 @@ export function parseKeys(text: string): string[] {
   if (text === ' ') return ['space'];
   const names = text.trim().split(/\s+/).flatMap(splitChord);
   if (names.length === 0 || names[0] === '') throw new GrammarError('a key is missing');
-  return names.length === 1 ? [keyName(names[0]!, false)] : names.map((name) => keyName(name, true));
+  return names.length === 1 ? [keyName(names[0]!)] : names.map((name) => keyName(name.toLowerCase()));
 }
 
 function splitChord(word: string): string[] {
@@ -44,10 +21,4 @@ function splitChord(word: string): string[] {
   if (plus < 0) return [word];
   const rest = word.slice(plus + 1);
   return rest === '' ? [word.slice(0, plus)] : [word.slice(0, plus), ...splitChord(rest)];
-}
-
-function keyName(name: string, inChord: boolean): string {
-  if (name.length === 1) return inChord ? name.toLowerCase() : name;
-  const lower = name.toLowerCase();
-  return Object.hasOwn(ALIASES, lower) ? ALIASES[lower]! : lower;
 }
