@@ -1,31 +1,14 @@
+import { type BenchMetric, medianSeconds } from '../lib/stream/bench.ts';
 import { type AdamwTensor, adamw, type Logits, logpEntropy, policyLoss } from './index.ts';
 
-/** One line of `make bench`. */
-export interface BenchMetric {
-  name: string;
-  value: number;
-  unit: string;
-  against?: string;
-  ratio?: number;
-}
-
-/** Seconds of one call: the median of as many as fit into `budget` seconds, after a warm-up. */
-function seconds(call: () => void, budget = 0.3): number {
-  call();
-  const times: number[] = [];
-  for (const end = performance.now() + 1000 * budget; performance.now() < end || times.length < 3; ) {
-    const start = performance.now();
-    call();
-    times.push((performance.now() - start) / 1000);
-  }
-  return times.sort((a, b) => a - b)[times.length >> 1]!;
-}
+/** Seconds that one call may be measured for. */
+const BUDGET = 0.3;
 
 /** Bytes read and written a second by a plain copy of one Float32Array of 64 MiB: what memory can do. */
-function copyBandwidth(): number {
+async function copyBandwidth(): Promise<number> {
   const from = new Float32Array(1 << 24).fill(1);
   const to = new Float32Array(1 << 24);
-  return (2 * from.byteLength) / seconds(() => to.set(from));
+  return (2 * from.byteLength) / (await medianSeconds(() => to.set(from), BUDGET));
 }
 
 /** Random-looking logits without -inf: multiples of 1/16 are exact in bf16. */
@@ -35,16 +18,21 @@ function makeLogits(kind: 'f32' | 'bf16', size: number): Logits {
   return Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
 }
 
-function policyMetrics(kind: 'f32' | 'bf16', rows: number, vocabulary: number, copy: number): BenchMetric[] {
+async function policyMetrics(
+  kind: 'f32' | 'bf16',
+  rows: number,
+  vocabulary: number,
+  copy: number,
+): Promise<BenchMetric[]> {
   const logits = makeLogits(kind, rows * vocabulary);
   const target = Int32Array.from({ length: rows }, (_, row) => (row * 37) % vocabulary);
   const scale = new Float32Array(rows).fill(1 / rows);
   const oldLogp = new Float32Array(rows).fill(-5);
   const dlogits = logits.slice();
-  const loss = seconds(() =>
-    policyLoss({ logits, vocabulary, target, scale, oldLogp, rolloutLogp: oldLogp, tis: { cap: 1 }, dlogits }),
-  );
-  const forward = seconds(() => logpEntropy({ logits, vocabulary, target }));
+  const run = () =>
+    policyLoss({ logits, vocabulary, target, scale, oldLogp, rolloutLogp: oldLogp, tis: { cap: 1 }, dlogits });
+  const loss = await medianSeconds(run, BUDGET);
+  const forward = await medianSeconds(() => logpEntropy({ logits, vocabulary, target }), BUDGET);
   const shape = `${kind}/V=${vocabulary}`;
   const rate = (bytes: number, time: number) => ({
     value: bytes / time / 1e9,
@@ -61,7 +49,7 @@ function policyMetrics(kind: 'f32' | 'bf16', rows: number, vocabulary: number, c
 }
 
 /** Four arrays read, three written. */
-function adamwMetric(size: number, copy: number): BenchMetric {
+async function adamwMetric(size: number, copy: number): Promise<BenchMetric> {
   const filled = (value: number) => new Float32Array(size).fill(value);
   const tensor: AdamwTensor = {
     parameter: filled(1),
@@ -69,7 +57,8 @@ function adamwMetric(size: number, copy: number): BenchMetric {
     firstMoment: filled(0),
     secondMoment: filled(0),
   };
-  const time = seconds(() => adamw({ tensors: [tensor], step: 10, learningRate: 1e-4, maxGradNorm: 1 }));
+  const run = () => adamw({ tensors: [tensor], step: 10, learningRate: 1e-4, maxGradNorm: 1 });
+  const time = await medianSeconds(run, BUDGET);
   const bytes = 8 * tensor.gradient.byteLength; /* the gradient is read twice: for the norm, for the update */
   return {
     name: `kernels/adamw/${size}`,
@@ -84,14 +73,14 @@ function adamwMetric(size: number, copy: number): BenchMetric {
  * Kernels on one CPU core, at the embedded vocabulary and at that of Qwen2.5-VL-7B. Bandwidth counts logits read once and
  * dlogits written once, against a plain copy.
  */
-export function bench(): BenchMetric[] {
-  const copy = copyBandwidth();
+export async function bench(): Promise<BenchMetric[]> {
+  const copy = await copyBandwidth();
   return [
     { name: 'kernels/copy', value: copy / 1e9, unit: 'GB/s' },
-    ...policyMetrics('f32', 4096, 400, copy),
-    ...policyMetrics('f32', 32, 152_064, copy),
-    ...policyMetrics('bf16', 32, 152_064, copy),
-    adamwMetric(300_000, copy),
-    adamwMetric(8_000_000, copy),
+    ...(await policyMetrics('f32', 4096, 400, copy)),
+    ...(await policyMetrics('f32', 32, 152_064, copy)),
+    ...(await policyMetrics('bf16', 32, 152_064, copy)),
+    await adamwMetric(300_000, copy),
+    await adamwMetric(8_000_000, copy),
   ];
 }

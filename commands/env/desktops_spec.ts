@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec, PositionalSpec } from '../../lib/cli/spec.ts';
 
 const UP_OPTIONS: readonly OptionSpec[] = [
@@ -85,15 +85,7 @@ export const screenshot: CommandSpec = {
   summary: 'Save what a desktop shows as a PNG file',
   positionals: [DESKTOP],
   options: [
-    {
-      name: 'output',
-      alias: 'o',
-      type: 'string',
-      value: 'FILE',
-      required: true,
-      describe: 'The PNG file; - writes it to standard output instead of records',
-      group: 'Output',
-    },
+    { ...OUTPUT_FILE, describe: 'The PNG file; - writes it to standard output instead of records', group: 'Output' },
     ...COMMON_OPTIONS,
   ],
   examples: [{ command: 'dart-env screenshot http://127.0.0.1:5000 -o screen.png', describe: 'one look' }],

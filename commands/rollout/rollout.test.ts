@@ -15,6 +15,8 @@ import type { Trajectory } from '../../lib/stream/records.ts';
 import { spec } from './spec.ts';
 
 const SUITE = join(packageRoot(), 'fixtures/tasks/embedded');
+/** A task that no expert comes with. */
+const BARE = JSON.stringify({ type: 'task', v: 1, id: 'a', instruction: 'do it', evaluator: { func: 'infeasible' } });
 const TWO = ['--tasks', SUITE, '--task', 'chrome-bookmark-tea', '--task', 'calc-write-b2-7'];
 
 let dir = '';
@@ -100,33 +102,19 @@ describe('dart-rollout', () => {
   });
 
   it('ends at a broken line, or leaves it out and says so at the end', async () => {
-    const task = JSON.stringify({
-      type: 'task',
-      v: 1,
-      id: 'a',
-      instruction: 'do it',
-      evaluator: { func: 'infeasible' },
-    });
-    const broken = `${task}\n{"type":"task","v":1,"id":"b"}\n`;
+    const broken = `${BARE}\n{"type":"task","v":1,"id":"b"}\n`;
     const failed = await rollout(['--policy', 'fixed:fail', '-n', '1'], broken);
     expect([failed.code, failed.out()]).toEqual([2, '']);
     expect(failed.err()).toMatch(/^dart-rollout: stdin:2: instruction: /);
     const skipped = await rollout(['--policy', 'fixed:fail', '-n', '1', '--on-error', 'skip'], broken);
     expect(skipped.code).toBe(2);
     expect(skipped.records().at(-1)).toMatchObject({ trajectories: 1, success: 1, skipped: 1 });
-    const twice = await rollout(['--policy', 'fixed:fail'], `${task}\n${task}\n`);
+    const twice = await rollout(['--policy', 'fixed:fail'], `${BARE}\n${BARE}\n`);
     expect(twice.err()).toMatch(/^dart-rollout: stdin:2: task a came before/);
   });
 
   it('counts what ended in an error, without a reward, and exits 2', async () => {
-    const task = JSON.stringify({
-      type: 'task',
-      v: 1,
-      id: 'a',
-      instruction: 'do it',
-      evaluator: { func: 'infeasible' },
-    });
-    const { code, records } = await rollout(['--policy', 'script', '-n', '1'], task);
+    const { code, records } = await rollout(['--policy', 'script', '-n', '1'], BARE);
     expect(code).toBe(2);
     expect(records()).toMatchObject([
       {

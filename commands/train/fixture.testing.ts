@@ -1,7 +1,7 @@
 import { encode } from 'fast-png';
 import { BlobStore } from '../../lib/stream/blobs.ts';
+import { makeSample, makeStep } from '../../lib/stream/records.testing.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
-import { makeSample, makeStep } from '../../lib/training/records.testing.ts';
 
 export const REPLIES = ["Action: click(start_box='(52,36)')", 'Action: wait()', "Action: hotkey(key='ctrl s')"];
 

@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { TRAIN_OPTIONS } from './options.ts';
 
@@ -7,14 +7,7 @@ const exporting: CommandSpec = {
   summary: 'Bake a published version into one .onnx file',
   description: 'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version says.',
   options: [
-    {
-      name: 'output',
-      alias: 'o',
-      type: 'string',
-      value: 'FILE',
-      required: true,
-      describe: 'File to write, whole or not at all',
-    },
+    OUTPUT_FILE,
     { name: 'version-number', type: 'integer', value: 'N', min: 0, describe: 'Version, instead of the newest' },
     ...COMMON_OPTIONS,
   ],
@@ -29,14 +22,7 @@ const init: CommandSpec = {
   description:
     'Writes a network that has learned the alphabet from pages of random letters, and nothing else; its other weights are random. The same seed makes the same file.',
   options: [
-    {
-      name: 'output',
-      alias: 'o',
-      type: 'string',
-      value: 'FILE',
-      required: true,
-      describe: 'File to write, whole or not at all',
-    },
+    OUTPUT_FILE,
     {
       name: 'reading-steps',
       type: 'integer',

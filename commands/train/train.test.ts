@@ -9,8 +9,8 @@ import { Interrupted } from '../../lib/cli/stop.ts';
 import { readOnnx } from '../../lib/graph/read.ts';
 import { writeOnnx } from '../../lib/graph/write.ts';
 import { openStore } from '../../lib/store/index.ts';
+import { makeStep, makeTrajectory } from '../../lib/stream/records.testing.ts';
 import { lockFolder } from '../../lib/training/folder.ts';
-import { makeStep, makeTrajectory } from '../../lib/training/records.testing.ts';
 import { greyScreen, groupLines, lines, makeGroup, REPLIES } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 

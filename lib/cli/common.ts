@@ -66,3 +66,13 @@ export const OUTPUT_OPTIONS: readonly OptionSpec[] = [
   },
   { name: 'table', type: 'boolean', describe: 'Also print a table on stderr', group: 'Output' },
 ];
+
+/** For commands that make one file. */
+export const OUTPUT_FILE: OptionSpec = {
+  name: 'output',
+  alias: 'o',
+  type: 'string',
+  value: 'FILE',
+  required: true,
+  describe: 'File to write, whole or not at all',
+};

@@ -1,13 +1,8 @@
 import type { Action } from '../guest/guest.ts';
+import type { BenchMetric } from '../stream/bench.ts';
 import { EmbeddedDesktop } from './desktop.ts';
 import { HEIGHT, WIDTH } from './screen/cells.ts';
 import { hash } from './session/random.ts';
-
-interface Metric {
-  name: string;
-  value: number;
-  unit: string;
-}
 
 const STEPS = 12_000;
 /** Actions between two resets: a long episode. */
@@ -40,7 +35,7 @@ function steps(desktop: EmbeddedDesktop): void {
 }
 
 /** Steps a second with drawing and without PNG, resets, accessibility trees and PNGs; one core. */
-export async function bench(): Promise<Metric[]> {
+export async function bench(): Promise<BenchMetric[]> {
   const desktop = new EmbeddedDesktop(1);
   secondsOf(() => steps(desktop));
   const stepping = secondsOf(() => steps(desktop));

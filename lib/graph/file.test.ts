@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DartError } from '../errors.ts';
+import { thrown } from '../errors.testing.ts';
 import { GraphBuilder } from './builder.ts';
 import { differentiate } from './differentiate.ts';
 import * as f from './functions.ts';
@@ -23,15 +23,6 @@ function smallNetwork(): Graph {
   b.output(f.reshape(hidden, [-1, 2]), 'y');
   b.describe('note', 'ünïcode');
   return b.graph;
-}
-
-function thrown(run: () => unknown): DartError {
-  try {
-    run();
-  } catch (error) {
-    return error as DartError;
-  }
-  throw new Error('nothing was thrown');
 }
 
 describe('an ONNX file', () => {

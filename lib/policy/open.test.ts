@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeStep, makeTrajectory } from '../stream/records.testing.ts';
 import { parseReply } from './grammar/index.ts';
 import { openPolicy } from './open.ts';
 import { someRequest, someTask } from './request.testing.ts';
@@ -9,39 +10,12 @@ import { someRequest, someTask } from './request.testing.ts';
 const folder = mkdtempSync(join(tmpdir(), 'dart-policy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const png = { sha256: 'a'.repeat(64), media_type: 'image/png', width: 160, height: 120 };
 function trajectory(task_id: string, texts: string[]): string {
   const steps = texts.map((text, index) => ({
-    index,
-    observation: { screenshot: png },
-    response: { text, token_ids: [7, 8], logprobs: [-0.5, null], finish_reason: 'stop' },
-    prompt: { history: index },
+    ...makeStep(index, { text, token_ids: [7, 8], logprobs: [-0.5, null] }),
     model_version: 3,
-    actions: [],
-    policy_ms: 1,
-    env_ms: 1,
   }));
-  return JSON.stringify({
-    type: 'trajectory',
-    v: 1,
-    trajectory_id: texts.join(),
-    run_id: 'r',
-    group_id: 'g',
-    group_size: 1,
-    rollout_index: 0,
-    task_id,
-    domain: 'os',
-    instruction: 'do it',
-    env_id: 'e',
-    policy: { name: 'onnx', versions: [3] },
-    sampling: { temperature: 1 },
-    limits: { max_steps: 5 },
-    steps,
-    reward: 1,
-    outcome: 'success',
-    started_at: '2026-01-01T00:00:00Z',
-    finished_at: '2026-01-01T00:00:01Z',
-  });
+  return JSON.stringify(makeTrajectory(steps, { trajectory_id: texts.join(), task_id }));
 }
 
 describe('openPolicy', () => {

@@ -6,6 +6,7 @@ import type { Action } from '../guest/guest.ts';
 import type { PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { someTask } from '../policy/request.testing.ts';
 import { parseRecord } from '../stream/parse.ts';
+import { episodeOptions } from './episode.testing.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
 import { trajectoryRecord } from './trajectory_record.ts';
 import { NoPolicyLeft } from './worker_pool.ts';
@@ -47,19 +48,10 @@ function saying(...texts: string[]) {
   return { asked, policy: { coordinates: 'absolute' as const, act } };
 }
 
-function options(policy: EpisodeOptions['policy'], more: Partial<EpisodeOptions> = {}): EpisodeOptions {
-  return {
-    policy,
-    keep: () => 'a'.repeat(64),
-    sampling: { temperature: 1 },
-    seed: 1,
-    onParseError: 'observe',
-    failAtLimit: false,
-    setup: async () => {},
-    evaluate: async () => 1,
-    ...more,
-  };
-}
+const options = (policy: EpisodeOptions['policy'], changes: Partial<EpisodeOptions> = {}): EpisodeOptions => ({
+  ...episodeOptions(changes),
+  policy,
+});
 
 describe('runEpisode', () => {
   it('resets, sets up, acts until the policy ends it, evaluates', async () => {

@@ -5,6 +5,7 @@ import { EnvironmentPool } from '../environment/pool.ts';
 import type { Policy, PolicyRequest } from '../policy/policy.ts';
 import { someTask } from '../policy/request.testing.ts';
 import type { Trajectory } from '../stream/records.ts';
+import { episodeOptions } from './episode.testing.ts';
 import type { Group } from './planner.ts';
 import { type RolloutOptions, runRollouts } from './rollouts.ts';
 import { RolloutScheduler } from './scheduler.ts';
@@ -53,15 +54,7 @@ async function run({ groups, desktops = 2, create = (id) => new FakeGuest(id), p
     scheduler: new RolloutScheduler({ next: async () => waiting.shift() ?? null }, 2),
     environments,
     workers: new WorkerPool([policy ?? policyThat(async () => 'Action: finished()')]),
-    episode: {
-      keep: () => 'a'.repeat(64),
-      sampling: { temperature: 1 },
-      seed: 1,
-      onParseError: 'observe',
-      failAtLimit: false,
-      setup: async () => {},
-      evaluate: async () => 1,
-    },
+    episode: episodeOptions(),
     emit: async (trajectory) => void trajectories.push(trajectory),
     onRetry: (item, error) => retried.push(`${item.group.group_id}${item.rolloutIndex}: ${(error as Error).message}`),
     stop: never,
@@ -144,15 +137,7 @@ describe('runRollouts', () => {
       ],
       desktops: 1,
       more: {
-        episode: {
-          keep: () => 'a'.repeat(64),
-          sampling: { temperature: 1 },
-          seed: 1,
-          onParseError: 'observe',
-          failAtLimit: false,
-          setup,
-          evaluate: async () => 1,
-        },
+        episode: episodeOptions({ setup }),
       },
     });
     expect(error).toBeNull();

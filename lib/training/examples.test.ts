@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { makeSample, makeStep, makeTrajectory } from '../stream/records.testing.ts';
 import { exampleOfSample, examplesOfTrajectory, type Spelling } from './examples.ts';
-import { makeSample, makeStep, makeTrajectory } from './records.testing.ts';
 
 /** Letters a to d are tokens 1 to 4, the end is 0. */
 const spelling: Spelling = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { makeSample } from '../stream/records.testing.ts';
 import { GroupGatherer } from './groups.ts';
-import { makeSample } from './records.testing.ts';
 
 const sample = (group: string, steps: number, trajectory: string, index: number) =>
   makeSample({ group_id: group, group_steps: steps, trajectory_id: trajectory, step_index: index });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ReadRecord } from '../stream/reader.ts';
+import { makeSample, makeStep } from '../stream/records.testing.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import { makeLearner } from './learner.testing.ts';
 import { type OnlineOptions, trainOnSamples } from './online.ts';
 import { PRESETS } from './presets.ts';
-import { makeSample, makeStep } from './records.testing.ts';
 import { Session, type SessionLimits } from './session.ts';
 import { freshState } from './state.ts';
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReadRecord } from '../stream/reader.ts';
+import { makeSample, makeStep, makeTrajectory } from '../stream/records.testing.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import { frames, SETTINGS } from './learner.testing.ts';
 import type { LearnerSettings } from './learner.ts';
 import { LinearModel } from './linear.testing.ts';
 import { PRESETS } from './presets.ts';
 import { Publisher, type VersionStore } from './publisher.ts';
-import { makeSample, makeStep, makeTrajectory } from './records.testing.ts';
 import { runTraining, type TrainingConfig } from './run.ts';
 import { listVersions } from './versions.ts';
 

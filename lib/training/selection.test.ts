@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeSample, makeStep } from './records.testing.ts';
+import { makeSample, makeStep } from '../stream/records.testing.ts';
 import { selectGroup } from './selection.ts';
 
 const spelling = { isReply: () => true, encodeReply: () => null };

@@ -1,16 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DartError } from '../../errors.ts';
+import { thrown } from '../../errors.testing.ts';
 import { readSafetensors, writeSafetensors } from './safetensors.ts';
-
-function thrown(run: () => unknown): DartError {
-  try {
-    run();
-  } catch (error) {
-    return error as DartError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 describe('safetensors', () => {
   it('lays out a file as the format says', () => {

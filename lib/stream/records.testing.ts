@@ -1,4 +1,4 @@
-import type { Sample, Step, Trajectory } from '../stream/records.ts';
+import type { Sample, Step, Trajectory } from './records.ts';
 
 const SHA = 'a'.repeat(64);
 
