@@ -1,11 +1,10 @@
 import { isObject, parseObject } from '../files/json_file.ts';
-import { nameOf, resolvePath } from '../files/vfs.ts';
 import { C, cube } from '../screen/palette.ts';
 import { Field } from '../ui/field.ts';
-import { askSaveAs } from '../ui/save_dialog.ts';
 import type { Ui } from '../ui/ui.ts';
 import type { MenuItem } from '../ui/widget.ts';
-import { App, clampScroll } from './app.ts';
+import { clampScroll } from './app.ts';
+import { OfficeApp } from './office.ts';
 
 interface Slide {
   title: string;
@@ -30,8 +29,9 @@ const LEFT = 5;
 const MAX_SLIDES = 40;
 
 /** The presentation program. */
-export class ImpressApp extends App {
-  private path: string | null = null;
+export class ImpressApp extends OfficeApp {
+  protected readonly program = 'Impress';
+  protected readonly extension = '.odp';
   private slides: Slide[] = [blankSlide()];
   private current = 0;
   private offset = 0;
@@ -40,16 +40,14 @@ export class ImpressApp extends App {
     return field;
   });
 
-  get title(): string {
-    return `${this.path ? nameOf(this.path) : 'Untitled.odp'} - LibreOffice Impress`;
-  }
-
-  override open(args: string[]): void {
-    this.path = args[0] ? resolvePath(args[0]) : null;
-    const text = (this.path && this.system.vfs.readText(this.path)) ?? '';
+  protected load(text: string): void {
     this.slides = parseSlides(text);
     this.offset = 0;
     this.show(0);
+  }
+
+  protected print(): string {
+    return `${JSON.stringify({ slides: this.slides })}\n`;
   }
 
   view(ui: Ui): void {
@@ -92,15 +90,14 @@ export class ImpressApp extends App {
 
   override key(combo: string): boolean {
     const commands: Record<string, () => void> = {
-      'ctrl+s': () => this.save(),
-      'ctrl+shift+s': () => this.saveAs(),
       'ctrl+m': () => this.add(),
       delete: () => this.remove(),
       up: () => this.show(this.current - 1),
       down: () => this.show(this.current + 1),
     };
-    commands[combo]?.();
-    return combo in commands;
+    if (!Object.hasOwn(commands, combo)) return super.key(combo);
+    commands[combo]!();
+    return true;
   }
 
   override scroll(rows: number): void {
@@ -120,13 +117,6 @@ export class ImpressApp extends App {
     FIELDS.forEach((name, i) => {
       this.fields[i]?.set(slide?.[name] ?? '');
     });
-  }
-
-  private fileMenu(): MenuItem[] {
-    return [
-      { name: 'Save', run: () => this.save() },
-      { name: 'Save As', run: () => this.saveAs() },
-    ];
   }
 
   private rowMenu(index: number): MenuItem[] {
@@ -186,19 +176,6 @@ export class ImpressApp extends App {
   private toggleHidden(): void {
     const slide = this.slides[this.current];
     if (slide) slide.hidden = !slide.hidden;
-  }
-
-  private save(): void {
-    if (this.path) this.saveTo(this.path);
-    else this.saveAs();
-  }
-
-  private saveAs(): void {
-    askSaveAs(this.system, this.path, '.odp', (path) => this.saveTo(path));
-  }
-
-  private saveTo(path: string): void {
-    if (this.system.vfs.write(path, `${JSON.stringify({ slides: this.slides })}\n`)) this.path = path;
   }
 }
 

@@ -1,11 +1,11 @@
-import { extensionOf, nameOf, resolvePath } from '../../files/vfs.ts';
+import { extensionOf } from '../../files/vfs.ts';
 import { DECO } from '../../screen/cells.ts';
 import { C } from '../../screen/palette.ts';
 import { Field } from '../../ui/field.ts';
-import { askSaveAs, dropFocus } from '../../ui/save_dialog.ts';
+import { dropFocus } from '../../ui/save_dialog.ts';
 import type { Ui } from '../../ui/ui.ts';
 import type { MenuItem, TextTarget } from '../../ui/widget.ts';
-import { App } from '../app.ts';
+import { OfficeApp } from '../office.ts';
 import { cellName } from './formula.ts';
 import { CalcGrid, SHOWN_COLUMNS, SHOWN_ROWS, type Span } from './grid.ts';
 
@@ -14,29 +14,29 @@ const WIDE = 3;
 const LEFT = 2;
 
 /** The spreadsheet. */
-export class CalcApp extends App {
-  private path: string | null = null;
+export class CalcApp extends OfficeApp {
+  protected readonly program = 'Calc';
+  protected readonly extension = '.csv';
   private readonly grid = new CalcGrid();
   private readonly inputLine: Field = new Field('', {
     onEnter: () => this.enterLine(),
     onBlur: () => this.grid.setContent(this.inputLine.text),
   });
 
-  get title(): string {
-    return `${this.path ? nameOf(this.path) : 'Untitled.csv'} - LibreOffice Calc`;
-  }
-
   override get typing(): TextTarget {
     return this.grid;
   }
 
-  override open(args: string[]): void {
-    this.path = args[0] ? resolvePath(args[0]) : null;
+  protected load(text: string): void {
     this.focus = null;
     this.grid.reset();
-    const text = (this.path && this.system.vfs.readText(this.path)) ?? '';
     if (this.path && extensionOf(this.path) === '.ods') this.grid.sheet.loadJson(text);
     else this.grid.sheet.loadCsv(text);
+  }
+
+  protected print(path: string): string {
+    const { sheet } = this.grid;
+    return extensionOf(path) === '.ods' ? sheet.toJson() : sheet.toCsv();
   }
 
   view(ui: Ui): void {
@@ -102,10 +102,8 @@ export class CalcApp extends App {
   }
 
   override key(combo: string): boolean {
-    if (combo === 'ctrl+s') this.save();
-    else if (combo === 'ctrl+shift+s') this.saveAs();
-    else if (combo === 'ctrl+b') this.grid.toggle('bold');
-    else return false;
+    if (combo !== 'ctrl+b') return super.key(combo);
+    this.grid.toggle('bold');
     return true;
   }
 
@@ -133,12 +131,8 @@ export class CalcApp extends App {
     };
   }
 
-  private fileMenu(): MenuItem[] {
-    return [
-      { name: 'New', run: () => this.open([]) },
-      { name: 'Save', run: () => this.save() },
-      { name: 'Save As', run: () => this.saveAs() },
-    ];
+  protected override fileMenu(): MenuItem[] {
+    return [{ name: 'New', run: () => this.open([]) }, ...super.fileMenu()];
   }
 
   private editMenu(): MenuItem[] {
@@ -169,25 +163,8 @@ export class CalcApp extends App {
     ];
   }
 
-  private commit(): void {
+  protected override commit(): void {
     dropFocus(this);
     this.grid.commit();
-  }
-
-  private save(): void {
-    this.commit();
-    if (this.path) this.saveTo(this.path);
-    else this.saveAs();
-  }
-
-  private saveAs(): void {
-    this.commit();
-    askSaveAs(this.system, this.path, '.csv', (path) => this.saveTo(path));
-  }
-
-  private saveTo(path: string): void {
-    const { sheet } = this.grid;
-    const text = extensionOf(path) === '.ods' ? sheet.toJson() : sheet.toCsv();
-    if (this.system.vfs.write(path, text)) this.path = path;
   }
 }

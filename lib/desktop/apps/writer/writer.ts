@@ -1,10 +1,11 @@
-import { extensionOf, nameOf, resolvePath } from '../../files/vfs.ts';
+import { extensionOf } from '../../files/vfs.ts';
 import { followCaret, viewEditor } from '../../ui/editor_view.ts';
 import { type Line, LineEditor, type Mark } from '../../ui/lines.ts';
-import { askReplace, askSaveAs } from '../../ui/save_dialog.ts';
+import { askReplace } from '../../ui/save_dialog.ts';
 import type { Ui } from '../../ui/ui.ts';
 import type { MenuItem, TextTarget } from '../../ui/widget.ts';
-import { App, clampScroll } from '../app.ts';
+import { clampScroll } from '../app.ts';
+import { OfficeApp } from '../office.ts';
 import { parseMarkdown, printMarkdown, splitLines } from './markdown.ts';
 
 const ROWS = 10;
@@ -16,24 +17,24 @@ const MARKS: [string, Mark, number][] = [
 ];
 
 /** The word processor. */
-export class WriterApp extends App {
-  private path: string | null = null;
+export class WriterApp extends OfficeApp {
+  protected readonly program = 'Writer';
+  protected readonly extension = '.md';
   private readonly editor = new LineEditor();
   private offset = 0;
-
-  get title(): string {
-    return `${this.path ? nameOf(this.path) : 'Untitled.md'} - LibreOffice Writer`;
-  }
 
   override get typing(): TextTarget {
     return this.editor;
   }
 
-  override open(args: string[]): void {
-    this.path = args[0] ? resolvePath(args[0]) : null;
-    const text = (this.path && this.system.vfs.readText(this.path)) ?? '';
-    this.editor.load(this.plainText ? splitLines(text).map((line) => ({ text: line })) : parseMarkdown(text));
+  protected load(text: string): void {
+    const plain = this.path !== null && isPlain(this.path);
+    this.editor.load(plain ? splitLines(text).map((line) => ({ text: line })) : parseMarkdown(text));
     this.offset = 0;
+  }
+
+  protected print(path: string): string {
+    return isPlain(path) ? `${this.editor.plain()}\n` : printMarkdown(this.editor.lines);
   }
 
   view(ui: Ui): void {
@@ -57,10 +58,8 @@ export class WriterApp extends App {
     const marks: Record<string, Mark> = { 'ctrl+b': 'bold', 'ctrl+i': 'italic', 'ctrl+e': 'center' };
     const mark = marks[combo];
     if (mark) this.editor.toggle(mark);
-    else if (combo === 'ctrl+s') this.save();
-    else if (combo === 'ctrl+shift+s') this.saveAs();
     else if (combo === 'ctrl+h') this.replace();
-    else return false;
+    else return super.key(combo);
     return true;
   }
 
@@ -68,16 +67,8 @@ export class WriterApp extends App {
     this.offset = clampScroll(this.offset + rows, this.editor.lines.length, ROWS);
   }
 
-  private get plainText(): boolean {
-    return this.path !== null && extensionOf(this.path) === '.txt';
-  }
-
-  private fileMenu(): MenuItem[] {
-    return [
-      { name: 'New', run: () => this.open([]) },
-      { name: 'Save', run: () => this.save() },
-      { name: 'Save As', run: () => this.saveAs() },
-    ];
+  protected override fileMenu(): MenuItem[] {
+    return [{ name: 'New', run: () => this.open([]) }, ...super.fileMenu()];
   }
 
   private editMenu(): MenuItem[] {
@@ -113,20 +104,8 @@ export class WriterApp extends App {
   private replace(): void {
     askReplace(this.system, 'Find Replace', (find, replacement) => this.editor.replaceAll(find, replacement));
   }
+}
 
-  private save(): void {
-    if (this.path) this.saveTo(this.path);
-    else this.saveAs();
-  }
-
-  private saveAs(): void {
-    askSaveAs(this.system, this.path, '.md', (path) => this.saveTo(path));
-  }
-
-  private saveTo(path: string): void {
-    const previous = this.path;
-    this.path = path;
-    const text = this.plainText ? `${this.editor.plain()}\n` : printMarkdown(this.editor.lines);
-    if (!this.system.vfs.write(path, text)) this.path = previous;
-  }
+function isPlain(path: string): boolean {
+  return extensionOf(path) === '.txt';
 }
