@@ -80,6 +80,16 @@ describe('policyLoss of one token', () => {
     expect(summarise(unscored.statistics).logp_difference).toBeNull();
   });
 
+  it.each([
+    { apart: 1e-6, weight: 1, truncated: 0 },
+    { apart: 5e-5, weight: 1, truncated: 0 },
+    { apart: 1e-3, weight: 0, truncated: 1 },
+  ])('masks a weight of exp($apart) at cap 1: $truncated', ({ apart, weight, truncated }) => {
+    const got = coin({ oldLogp: f32(-LN2), rolloutLogp: f32(-LN2 - apart), tis: { cap: 1, mode: 'mask' } });
+    expect(got.weight[0]).toBe(weight);
+    expect(got.statistics.truncated).toBe(truncated);
+  });
+
   it('an absent old policy is the current one, also for the importance weight', () => {
     const got = coin({ rolloutLogp: f32(-LN2 + Math.log(2)), tis: { cap: 1 } });
     expect(got.ratio[0]).toBe(1);

@@ -17,7 +17,7 @@ export interface ImportanceSampling {
   cap: number;
   /** `sequence`: the geometric mean over a sequence's scored tokens. Default `token`. */
   level?: (typeof LEVELS)[number];
-  /** What happens above the cap: the cap, or 0. Default `truncate`. */
+  /** What happens above the cap by more than rounding (1e-4 of it): the cap, or 0. Default `truncate`. */
   mode?: (typeof TIS_MODES)[number];
 }
 

@@ -50,8 +50,8 @@ function klOf(input: PolicyLossInput, difference: number): number {
 function weightOf(input: PolicyLossInput, logWeight: number): number {
   if (!input.tis || Number.isNaN(logWeight)) return 1;
   const w = Math.exp(logWeight);
-  if (w <= input.tis.cap) return w;
-  return input.tis.mode === 'mask' ? 0 : input.tis.cap;
+  const truncated = w > input.tis.cap * (1 + 1e-4);
+  return truncated && input.tis.mode === 'mask' ? 0 : Math.min(w, input.tis.cap);
 }
 
 /** Mean of the numbers that are not NaN; NaN when there are none. */

@@ -16,7 +16,7 @@ export const TRAIN_METRICS = {
   'train/ref_kl': ['nats', 'Mean over tokens of the KL estimate against the frozen reference; absent when β = 0'],
   'train/tis_mean': ['', 'Mean importance weight w over the tokens, after truncation or masking; 1 where unscored'],
   'train/tis_max': ['', 'Largest importance weight w'],
-  'train/tis_truncated': ['share', 'Scored tokens whose ratio o/m is above the cap C'],
+  'train/tis_truncated': ['share', 'Scored tokens whose ratio o/m is above the cap C by more than rounding (0.01%)'],
   'train/logp_diff': ['nats', 'Mean over scored tokens of |ln o − ln m|: trainer against rollout'],
   'train/rollout_kl': ['nats', 'Mean over scored tokens of ln m − ln o: k1 estimate of KL(m‖o)'],
   'train/staleness_mean': ['versions', 'Mean over steps of current − behaviour version, injected steps left out'],

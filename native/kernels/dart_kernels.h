@@ -47,7 +47,7 @@ typedef struct dart_policy_statistics {
   double reference_tokens;/* tokens with a reference log-probability */
   double weight;          /* sum of importance weights */
   double weight_max;      /* greatest importance weight; the one field that is a maximum */
-  double truncated;       /* tokens whose importance weight met the cap (truncated or masked) */
+  double truncated;       /* tokens whose importance weight was above the cap by more than rounding (1e-4 of it): truncated or masked */
   double rollout_tokens;  /* tokens with a usable rollout log-probability */
   double logp_difference; /* sum of |logo - logm| over rollout_tokens */
   double log_weight;      /* sum of logo - logm over rollout_tokens */

@@ -22,6 +22,8 @@
 namespace dart {
 
 constexpr double kLogRatioClamp = 20.0;
+/* A weight counts as above the cap only by more than this share: a policy that samples and learns the same token differs by rounding. */
+constexpr double kCapTolerance = 1e-4;
 /* Where exp would leave the range of f32; no ratio that a clip range keeps comes near. */
 constexpr double kRatioExponentLimit = 80.0;
 
@@ -118,18 +120,15 @@ DART_SHARED_CODE SequenceMeans sequence_means(const SequenceSums &sums) {
   return {sums.ratio_count > 0 ? sums.ratio / sums.ratio_count : 0.0, sums.weight_count > 0 ? sums.weight / sums.weight_count : NAN};
 }
 
-/* w, and whether the cap was met. A token without a rollout log-probability has weight 1. */
+/* w, at most the cap, and whether the cap cut something off. A token without a rollout log-probability has weight 1. */
 DART_SHARED_CODE void apply_weight(const dart_policy_loss_args &args, double d, TokenTerms &terms) {
   terms.weight = 1.0;
   terms.truncated = false;
   if (!(args.tis_cap > 0) || !finite(d)) return;
   const double weight = exp(clamp(d, -kLogRatioClamp, kLogRatioClamp));
-  terms.truncated = weight > args.tis_cap;
-  if (!terms.truncated) {
-    terms.weight = weight;
-    return;
-  }
-  terms.weight = args.tis_mode == DART_MASK ? 0.0 : args.tis_cap;
+  terms.truncated = weight > args.tis_cap * (1 + kCapTolerance);
+  terms.weight = weight > args.tis_cap ? args.tis_cap : weight;
+  if (terms.truncated && args.tis_mode == DART_MASK) terms.weight = 0.0;
 }
 
 /* Loss before weight, KL and entropy, and its derivative by logp. */
