@@ -120,8 +120,22 @@ describe('trainOnSamples', () => {
     const useless = group('a', 1, { step: makeStep(0, { text: '?' }) });
     const { metric, summary, session } = await train(reading([...useless, ...group('b', 4)]));
     expect(metric('train/groups_rejected')).toEqual([1]);
+    expect(metric('train/groups_rejected/unspelt')).toEqual([1]);
     expect(summary.groups_rejected).toBe(1);
     expect(session.state.groups).toEqual(['b', 'a']);
+  });
+
+  it('counts by reason what dart-curate left out since the last update', async () => {
+    const left = (reason?: string) => ({ type: 'event', v: 1, event: 'group_rejected', reason }) as AnyRecord;
+    const records = [left('all_failed'), left('all_failed'), left('stale'), left(), ...group('a', 4)];
+    const { metric, summary, passed } = await train(reading([...records, left('all_succeeded'), ...group('b', 4)]));
+    expect(metric('train/groups_rejected')).toEqual([4, 1]);
+    expect(metric('train/groups_rejected/all_failed')).toEqual([2, 0]);
+    expect(metric('train/groups_rejected/stale')).toEqual([1, 0]);
+    expect(metric('train/groups_rejected/other')).toEqual([1, 0]);
+    expect(metric('train/groups_rejected/all_succeeded')).toEqual([0, 1]);
+    expect(summary.groups_rejected).toBe(5);
+    expect(passed).toHaveLength(5);
   });
 
   it('stops at its limits', async () => {

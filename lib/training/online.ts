@@ -4,6 +4,7 @@ import type { ReadRecord } from '../stream/reader.ts';
 import { untilAborted } from '../stream/waiting.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
 import type { PolicyObjective } from './presets.ts';
+import { Rejections, rejectionOf } from './rejections.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
 import { type SelectedGroup, selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
@@ -30,13 +31,22 @@ interface Pending {
   groups: SelectedGroup[];
   steps: number;
   /** Ids of groups of which no step could be used. */
-  rejected: string[];
+  useless: string[];
+  /** These, and what dart-curate left out. */
+  rejections: Rejections;
   /** Spent on selection. */
   seconds: number;
   waited: number;
 }
 
-const nothing = (): Pending => ({ groups: [], steps: 0, rejected: [], seconds: 0, waited: 0 });
+const nothing = (): Pending => ({
+  groups: [],
+  steps: 0,
+  useless: [],
+  rejections: new Rejections(),
+  seconds: 0,
+  waited: 0,
+});
 
 export interface OnlineSummary {
   stopped: string;
@@ -135,6 +145,8 @@ class OnlineLoop {
   }
 
   async #take({ record, where }: ReadRecord): Promise<void> {
+    const left = rejectionOf(record);
+    if (left !== null) this.#reject(left);
     if (record.type !== 'sample') return this.#options.passOn(record);
     const group = this.#gather(record, where);
     if (!group) return;
@@ -161,8 +173,17 @@ class OnlineLoop {
     });
     this.pending.seconds += (performance.now() - begin) / 1000;
     this.pending.steps += selected.kept.length;
-    if (selected.kept.length > 0) this.pending.groups.push(selected);
-    else this.pending.rejected.push(group.groupId);
+    if (selected.kept.length > 0) {
+      this.pending.groups.push(selected);
+      return;
+    }
+    this.pending.useless.push(group.groupId);
+    this.#reject('unspelt');
+  }
+
+  #reject(reason: string): void {
+    this.pending.rejections.add(reason);
+    this.rejected += 1;
   }
 
   /** How full the batch is; 1 or more is full. */
@@ -180,19 +201,18 @@ class OnlineLoop {
   }
 
   async #learn(): Promise<void> {
-    const { groups, rejected, seconds, waited } = this.pending;
+    const { groups, useless, rejections, seconds, waited } = this.pending;
     this.pending = nothing();
-    this.rejected += rejected.length;
     const of = groupMetrics(groups, this.#session.learner.updates);
     const examples = groups.flatMap((group) => group.kept);
-    const settled = [...groups.map((group) => group.groupId), ...rejected];
+    const settled = [...groups.map((group) => group.groupId), ...useless];
     await this.#session.learn(
       examples,
       settled,
       (result, duration) => ({
         ...of,
         ...updateMetrics(result, duration),
-        'train/groups_rejected': rejected.length,
+        ...rejections.metrics(),
         'train/groups_held': this.#gatherer.held().length,
         'train/wait_s': waited,
       }),
