@@ -10,21 +10,25 @@ function show(value: unknown): string {
   return String(value);
 }
 
+/** Throws the TypeError that says what was expected. */
 export function refuse(expected: string, name: string, value: unknown): never {
   throw new TypeError(`Expected ${expected} for ${name} but received ${show(value)}`);
 }
 
+/** A finite number from `min` to `max`. */
 export function checkNumber(value: unknown, name: string, min = -Infinity, max = Infinity): number {
   if (typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max) return value;
   const range = min === -Infinity ? '' : max === Infinity ? ` of at least ${min}` : ` from ${min} to ${max}`;
   return refuse(`a number${range}`, name, value);
 }
 
+/** A finite number above 0. */
 export function checkPositive(value: unknown, name: string): number {
   const number = checkNumber(value, name);
   return number > 0 ? number : refuse('a positive number', name, value);
 }
 
+/** A safe integer of at least `min`. */
 export function checkInteger(value: unknown, name: string, min: number): number {
   return Number.isSafeInteger(value) && (value as number) >= min
     ? (value as number)

@@ -26,6 +26,7 @@ export type PolicyStatistics = Record<(typeof FIELDS)[number], number>;
 
 export const statisticsLength = FIELDS.length;
 
+/** Names for the doubles that the kernel fills. */
 export function statisticsFrom(sums: Float64Array): PolicyStatistics {
   return Object.fromEntries(FIELDS.map((field, i) => [field, sums[i]!])) as PolicyStatistics;
 }
@@ -62,6 +63,7 @@ export interface PolicySummary {
   logp_difference: number | null;
 }
 
+/** Means and shares of the sums. */
 export function summarise(sums: PolicyStatistics): PolicySummary {
   const per = (sum: number, count: number) => (count > 0 ? sum / count : null);
   return {

@@ -49,6 +49,7 @@ function shell(command: string): Promise<number> {
   });
 }
 
+/** A line for people, on stderr. */
 export function say(text: string): void {
   process.stderr.write(`demo: ${text}\n`);
 }

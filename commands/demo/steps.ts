@@ -42,6 +42,7 @@ export function demoSteps(settings: DemoSettings): DemoStep[] {
   ];
 }
 
+/** Address of the store that the demo's processes share. */
 export function storeOf(settings: DemoSettings): string {
   return `sqlite:${join(settings.dir, 'dart.db')}`;
 }

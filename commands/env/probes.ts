@@ -114,6 +114,7 @@ export interface Finding {
   required: boolean;
 }
 
+/** Looks whether one thing is there; a look that fails is a finding, never an error. */
 export async function examine(probe: Probe): Promise<Finding> {
   const { name, needed_for, hint, required = false } = probe;
   try {

@@ -16,6 +16,7 @@ export interface Settings {
   graceMs: number;
 }
 
+/** What `dart-rollout`'s options ask of a session, before anything is opened. */
 export function settingsOf({ io, options }: CommandContext): Settings {
   const number = (name: string) => options[name] as number;
   const text = (name: string) => options[name] as string | undefined;

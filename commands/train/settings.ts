@@ -19,6 +19,7 @@ export function numberOf(options: Options, name: string): number | null {
   return typeof value === 'number' ? value : null;
 }
 
+/** A text; null where it was not given or is empty. */
 export function textOf(options: Options, name: string): string | null {
   const value = options[name];
   return typeof value === 'string' && value !== '' ? value : null;

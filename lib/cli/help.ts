@@ -46,6 +46,7 @@ export function renderShortHelp(spec: CommandSpec, path: readonly string[]): str
   ].join('\n');
 }
 
+/** The description's paragraphs: what blank lines part. */
 export function paragraphsOf(spec: CommandSpec): string[] {
   return (spec.description ?? '').split(/\n\s*\n/).filter((text) => text.trim() !== '');
 }

@@ -18,6 +18,7 @@ export function fullForm(option: OptionSpec): string {
   return option.alias === undefined ? longForm(option) : `-${option.alias}, ${longForm(option)}`;
 }
 
+/** What stands for the value in the help: `FILE`, `N`. */
 export function placeholderOf(option: OptionSpec): string {
   return option.value ?? (option.type === 'string' ? 'TEXT' : 'N');
 }

@@ -24,6 +24,7 @@ export function packageRoot(): string {
   return folder;
 }
 
+/** Version of the package, from its package.json. */
 export function packageVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
   return String((JSON.parse(text) as { version: unknown }).version);

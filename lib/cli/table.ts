@@ -15,6 +15,7 @@ export async function printTable(
   io.stderr.write(`${await renderTable(head, rows)}\n`);
 }
 
+/** The table as text without frame and colours; columns of numbers are flush right, null is `-`. */
 export async function renderTable(head: readonly string[], rows: readonly (readonly Cell[])[]): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const table = new Table({

@@ -49,6 +49,7 @@ export function accepted(
   };
 }
 
+/** The decision that a group teaches nothing. */
 export function rejected(group: Pick<OpenGroup, 'group_id' | 'run_id' | 'task_id' | 'size'>, reason: string): Decision {
   return { ...namesOf(group), reason, members: [], advantages: [] };
 }

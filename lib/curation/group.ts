@@ -23,6 +23,7 @@ export interface OpenMember {
 /** What happened to a trajectory that was offered to a group. */
 export type Joined = 'joined' | 'duplicate' | 'other_task';
 
+/** A group without members yet, as its first trajectory describes it. */
 export function openGroup(trajectory: Trajectory, touched: number): OpenGroup {
   return {
     group_id: trajectory.group_id,

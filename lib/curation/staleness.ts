@@ -7,6 +7,7 @@ export function oldestVersion(trajectory: Trajectory): number {
   return Math.min(...versions);
 }
 
+/** The newest model version that acted in the trajectory. */
 export function newestVersion(trajectory: Trajectory): number {
   return Math.max(0, ...trajectory.policy.versions, ...trajectory.steps.map((step) => step.model_version));
 }

@@ -6,10 +6,12 @@ export type Scored = Trajectory & { reward: number };
 /** A reward above this is a success: for the pool, for trimming and for "every member failed" (KTO's line too). */
 export const SUCCESS_ABOVE = 0.5;
 
+/** True where there is a reward: an error is not a reward of 0. */
 export function isScored(trajectory: Trajectory): trajectory is Scored {
   return trajectory.reward !== null;
 }
 
+/** True above `SUCCESS_ABOVE`; false without a reward. */
 export function isSuccess(trajectory: Trajectory): boolean {
   return trajectory.reward !== null && trajectory.reward > SUCCESS_ABOVE;
 }

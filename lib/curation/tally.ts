@@ -11,6 +11,7 @@ export interface Tally {
   stepsWithoutLogprobs: number;
 }
 
+/** All counts at 0. */
 export function newTally(): Tally {
   return {
     trajectories: 0,
@@ -24,6 +25,7 @@ export function newTally(): Tally {
   };
 }
 
+/** Adds one to the count of `reason`. */
 export function count(counts: Record<string, number>, reason: string): void {
   counts[reason] = (counts[reason] ?? 0) + 1;
 }

@@ -18,6 +18,7 @@ function join(symbols: string[], number: number): Dim {
   return number === 1 ? sorted : `${sorted}*${number}`;
 }
 
+/** The extent of axes laid together: `[a, 2, 4]` → `a*8`. */
 export function productOf(dims: readonly Dim[]): Dim {
   const parts = dims.map(factors);
   return join(
@@ -40,6 +41,7 @@ export function quotientOf(total: Dim, divisor: Dim): Dim {
   return join(rest, top.number / bottom.number);
 }
 
+/** The extent of parts laid one after the other: `[a, 2, 3]` → `(a+5)`. */
 export function sumOf(dims: readonly Dim[]): Dim {
   const numbers = dims.filter((dim) => typeof dim === 'number').reduce((sum, dim) => sum + dim, 0);
   const names = dims.filter((dim) => typeof dim === 'string').toSorted();

@@ -26,6 +26,7 @@ const KINDS: Partial<Record<DType, ElementKind>> = {
 
 const BY_CODE = new Map(Object.entries(KINDS).map(([dtype, kind]) => [kind.code, dtype as DType]));
 
+/** ONNX's number of an element type (TensorProto.DataType); strings for what is not known. */
 export function codeOf(dtype: DType): number {
   return KINDS[dtype]?.code ?? 8;
 }
@@ -35,6 +36,7 @@ export function dtypeOfCode(code: number): DType | null {
   return BY_CODE.get(code) ?? null;
 }
 
+/** Bytes of one element; 0 where they differ. */
 export function bytesOf(dtype: DType): number {
   return KINDS[dtype]?.bytes ?? 0;
 }
@@ -51,6 +53,7 @@ export function zeros(dtype: DType, count: number): TensorData {
   return fromBytes(dtype, new Uint8Array(count * bytesOf(dtype)));
 }
 
+/** True for the types that have gradients. */
 export function isFloat(dtype: DType | null): boolean {
   return dtype === 'float32' || dtype === 'float64' || dtype === 'float16' || dtype === 'bfloat16';
 }

@@ -52,6 +52,7 @@ export function scalar(like: Value, value: number): Value {
   return like.builder.constant(float32([value], []));
 }
 
+/** `factor · x`. */
 export function scale(x: Value, factor: number): Value {
   return mul(x, scalar(x, factor));
 }
@@ -74,10 +75,12 @@ export function linear(x: Value, weight: Value, bias?: Value): Value {
   return bias ? add(product, bias) : product;
 }
 
+/** Along `axis`; same shape. */
 export function softmax(x: Value, axis = -1): Value {
   return one(x.builder.emit('Softmax', [x], { axis: { int: axis } }));
 }
 
+/** Along `axis`; same shape. */
 export function logSoftmax(x: Value, axis = -1): Value {
   return one(x.builder.emit('LogSoftmax', [x], { axis: { int: axis } }));
 }
@@ -88,10 +91,12 @@ export function layerNorm(x: Value, gain: Value, bias?: Value, epsilon = 1e-5): 
   return one(x.builder.emit('LayerNormalization', inputs, { axis: { int: -1 }, epsilon: { float: epsilon } }));
 }
 
+/** Entries of `table` along `axis`: `[V, D]` and indices `[B, T]` → `[B, T, D]`. */
 export function gather(table: Value, indices: Value, axis = 0): Value {
   return one(table.builder.emit('Gather', [table, indices], { axis: { int: axis } }));
 }
 
+/** Tensors that differ only along `axis`, one after the other. */
 export function concat(parts: readonly Value[], axis: number): Value {
   const [first] = parts;
   if (!first) throw new RangeError('concat of nothing');
@@ -105,6 +110,7 @@ export interface Range {
   end?: number;
 }
 
+/** A part of each named axis; the other axes whole. */
 export function slice(x: Value, ranges: readonly Range[]): Value {
   const at = (values: number[]) => x.builder.constant(int64(values));
   const inputs = [
@@ -126,6 +132,7 @@ export function pad(x: Value, before: readonly number[], after: readonly number[
   return one(x.builder.emit('Pad', [x, x.builder.constant(int64([...before, ...after]))]));
 }
 
+/** Axis i of the result is axis `perm[i]` of `x`. */
 export function transpose(x: Value, perm: readonly number[]): Value {
   return one(x.builder.emit('Transpose', [x], { perm: { ints: [...perm] } }));
 }
@@ -142,36 +149,44 @@ export function reshape(x: Value, dims: readonly number[]): Value {
   return reshapeTo(x, x.builder.constant(int64(dims)));
 }
 
+/** As `reshape`, to a shape given as an integer tensor. */
 export function reshapeTo(x: Value, target: Value): Value {
   return one(x.builder.emit('Reshape', [x, target]));
 }
 
+/** With axes of extent 1 put in at these places of the result. */
 export function unsqueeze(x: Value, axes: readonly number[]): Value {
   return one(x.builder.emit('Unsqueeze', [x, x.builder.constant(int64(axes))]));
 }
 
+/** Without these axes, whose extent is 1. */
 export function squeeze(x: Value, axes: readonly number[]): Value {
   return one(x.builder.emit('Squeeze', [x, x.builder.constant(int64(axes))]));
 }
 
+/** Repeated to a shape given as an integer tensor, as numpy broadcasts. */
 export function expand(x: Value, target: Value): Value {
   return one(x.builder.emit('Expand', [x, target]));
 }
 
+/** As another element type; `x` itself where it is of that type. */
 export function cast(x: Value, to: DType): Value {
   const code = CODES[to];
   if (code === undefined) throw new RangeError(`cast to ${to} is not offered`);
   return x.dtype === to ? x : one(x.builder.emit('Cast', [x], { to: { int: code } }));
 }
 
+/** Entries of `a` where `condition` holds, else of `b`; broadcast. */
 export function where(condition: Value, a: Value, b: Value): Value {
   return one(condition.builder.emit('Where', [condition, a, b]));
 }
 
+/** Entries moved into `[low, high]`. */
 export function clip(x: Value, low: number, high: number): Value {
   return one(x.builder.emit('Clip', [x, scalar(x, low), scalar(x, high)]));
 }
 
+/** Sum over these axes; `keepDims` leaves them with extent 1. */
 export function reduceSum(x: Value, axes: readonly number[], keepDims = false): Value {
   const inputs = [x, x.builder.constant(int64(axes))];
   return one(x.builder.emit('ReduceSum', inputs, { keepdims: { int: keepDims ? 1 : 0 } }));

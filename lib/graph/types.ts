@@ -85,21 +85,25 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, extent) => product * extent, 1);
 }
 
+/** An integer attribute, or `fallback` where the node has none. */
 export function intAttribute(node: Node, name: string, fallback: number): number {
   const attribute = node.attributes[name];
   return attribute && 'int' in attribute ? attribute.int : fallback;
 }
 
+/** A float attribute, or `fallback`. */
 export function floatAttribute(node: Node, name: string, fallback: number): number {
   const attribute = node.attributes[name];
   return attribute && 'float' in attribute ? attribute.float : fallback;
 }
 
+/** A string attribute, or `fallback`. */
 export function stringAttribute(node: Node, name: string, fallback: string): string {
   const attribute = node.attributes[name];
   return attribute && 'string' in attribute ? attribute.string : fallback;
 }
 
+/** A list of integers, or null. */
 export function intsAttribute(node: Node, name: string): number[] | null {
   const attribute = node.attributes[name];
   return attribute && 'ints' in attribute ? attribute.ints : null;
@@ -115,6 +119,7 @@ export function int64(values: readonly number[], shape: number[] = [values.lengt
   return { dtype: 'int64', shape, data: BigInt64Array.from(values, BigInt) };
 }
 
+/** A float32 constant, a vector unless `shape` says otherwise. */
 export function float32(values: ArrayLike<number>, shape: number[] = [values.length]): ConstantTensor {
   return { dtype: 'float32', shape, data: values instanceof Float32Array ? values : Float32Array.from(values) };
 }

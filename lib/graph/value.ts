@@ -26,6 +26,7 @@ export function shapeOf(value: ValueInfo): Dim[] {
   return value.shape;
 }
 
+/** The value's element type; throws where it is unknown. */
 export function dtypeOf(value: ValueInfo): DType {
   if (value.dtype === null) throw new RangeError(`the element type of '${value.name}' is not known`);
   return value.dtype;

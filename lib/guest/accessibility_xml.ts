@@ -1,13 +1,13 @@
 import { DartError } from '../errors.ts';
 import type { AccessibleNode } from './guest.ts';
 
+const NAMESPACE = 'https://accessibility.ubuntu.example.org/ns';
+const PREFIXES = { st: 'state', cp: 'component', attr: 'attributes', txt: 'text', val: 'value', act: 'action' };
+
 /**
  * The accessibility tree as OSWorld's server writes it for Ubuntu (reference/osworld.md §1): one element a node, named
  * by its role; `st:` states, `cp:` place, the text as the element's text.
  */
-const NAMESPACE = 'https://accessibility.ubuntu.example.org/ns';
-const PREFIXES = { st: 'state', cp: 'component', attr: 'attributes', txt: 'text', val: 'value', act: 'action' };
-
 export function accessibilityXml(root: AccessibleNode): string {
   const declarations = Object.entries(PREFIXES).map(([prefix, name]) => ` xmlns:${prefix}="${NAMESPACE}/${name}"`);
   return printNode(root, declarations.join(''));

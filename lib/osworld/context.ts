@@ -42,6 +42,7 @@ export interface EvaluateOptions extends TaskOptions {
   lastAction: Action | null;
 }
 
+/** A task on its guest with what set-up and evaluation share; real waits unless `protocol` says otherwise. */
 export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskContext {
   return {
     task,
@@ -59,6 +60,7 @@ export interface FetchedFile {
   bytes: Uint8Array;
 }
 
+/** True for what a getter fetched as a file. */
 export function isFile(value: unknown): value is FetchedFile {
   return typeof value === 'object' && value !== null && 'bytes' in value && 'name' in value;
 }

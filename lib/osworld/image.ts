@@ -45,6 +45,7 @@ export function greyOf({ rgba }: Picture): Uint8Array {
   return grey;
 }
 
+/** Arithmetic mean. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i += 1) sum += values[i]!;

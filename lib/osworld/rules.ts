@@ -16,6 +16,7 @@ function plain(value: unknown): unknown {
   return value ?? null;
 }
 
+/** True for an object that is no array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

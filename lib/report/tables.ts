@@ -3,6 +3,7 @@ import type { Evaluation, Score } from './evaluation.ts';
 
 export type Row = readonly (string | number | null)[];
 
+/** `0.4567` → `45.7%`. */
 export function percent(share: number): string {
   return `${(100 * share).toFixed(1)}%`;
 }

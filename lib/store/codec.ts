@@ -11,6 +11,7 @@ export function packTrajectory(trajectory: Trajectory): Uint8Array {
   return deflateSync(JSON.stringify(trajectory), { level: LEVEL });
 }
 
+/** The inverse of `packTrajectory`; a DartError naming the trajectory where the bytes are damaged. */
 export function unpackTrajectory(record: Uint8Array, trajectoryId: string): Trajectory {
   try {
     return JSON.parse(inflateSync(record).toString('utf8')) as Trajectory;

@@ -6,6 +6,7 @@ export async function readCursor<T>({ db }: StoreContext, name: string): Promise
   return row ? (JSON.parse(row.value_json) as T) : null;
 }
 
+/** Keeps a JSON value under a name, in place of the one before. */
 export async function writeCursor({ db, dialect, now }: StoreContext, name: string, value: unknown): Promise<void> {
   const row = { name, value_json: JSON.stringify(value), updated_at: now() };
   await dialect

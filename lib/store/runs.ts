@@ -49,6 +49,7 @@ export interface StoredTask {
   instruction: string;
 }
 
+/** All tasks that were ever registered, by id. */
 export function listTasks({ db }: StoreContext): Promise<StoredTask[]> {
   return db.selectFrom('task').select(['task_id', 'domain', 'instruction']).orderBy('task_id').execute();
 }

@@ -43,6 +43,7 @@ export interface SyncEnd {
   error?: string;
 }
 
+/** Notes how a change of versions ended and how long it took. */
 export async function finishSync({ db, now }: StoreContext, syncId: number, end: SyncEnd): Promise<void> {
   await db
     .updateTable('worker_sync')

@@ -70,6 +70,7 @@ export function examplesOfSteps(
   });
 }
 
+/** As `examplesOfSteps`, of a recorded episode. */
 export function examplesOfTrajectory(trajectory: Trajectory, where: string, spelling: Spelling): (Example | null)[] {
   const { trajectory_id: id, instruction, steps } = trajectory;
   return examplesOfSteps({ id, instruction, steps }, where, spelling);

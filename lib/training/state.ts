@@ -12,6 +12,7 @@ export interface TrainerState {
   base_sha256: string;
 }
 
+/** The counters of a run that has not begun. */
 export function freshState(baseSha256: string): TrainerState {
   return { updates: 0, optimizer_step: 0, samples: 0, tokens: 0, groups: [], epochs: 0, base_sha256: baseSha256 };
 }

@@ -24,6 +24,7 @@ export interface Manifest {
   files: Record<string, { bytes: number; sha256: string }>;
 }
 
+/** `DIR/versions/000012`. */
 export function versionFolder(dir: string, version: number): string {
   return join(dir, 'versions', String(version).padStart(6, '0'));
 }

@@ -7,6 +7,7 @@ export function bf16FromNumbers(values: ArrayLike<number>): Uint16Array {
   });
 }
 
+/** Exact. */
 export function numbersFromBf16(values: Uint16Array): Float32Array {
   return new Float32Array(Uint32Array.from(values, (v) => v << 16).buffer);
 }

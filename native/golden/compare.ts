@@ -8,6 +8,7 @@ export interface Difference {
   share: number;
 }
 
+/** The number that a golden entry stands for; NaN for null. */
 export function numberOf(value: GoldenNumber): number {
   if (typeof value === 'number') return value;
   if (value === '-inf') return -Infinity;
@@ -19,6 +20,7 @@ function one(got: number, want: number, tolerance: number): Difference {
   return Number.isNaN(max) ? { max: NaN, share: Infinity } : { max, share: max / tolerance };
 }
 
+/** The part that is nearest to a miss, or misses most. */
 export function worst(parts: readonly Difference[]): Difference {
   return parts.reduce((a, b) => (b.share > a.share ? b : a), { max: 0, share: 0 });
 }

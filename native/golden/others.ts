@@ -18,6 +18,7 @@ export interface SelectionCase {
   want: { step_entropy: number[]; threshold: Record<string, number>; selected: number[] };
 }
 
+/** Differences of step entropies, thresholds and chosen steps from the golden ones. */
 export function checkSelectionCase(c: SelectionCase, device: Device): Record<string, Difference> {
   const groups = Math.max(...c.step_group) + 1;
   const entropy = stepEntropy({
@@ -93,6 +94,7 @@ export type PreferenceCase =
       want: { loss: number; d_policy: number[] };
     };
 
+/** Differences of loss and slopes from the golden ones. */
 export function checkPreferenceCase(c: PreferenceCase, device: Device): Record<string, Difference> {
   if (c.objective === 'dpo') {
     const got = dpo({

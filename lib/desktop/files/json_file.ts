@@ -16,6 +16,7 @@ export function readJson(vfs: Vfs, path: string): JsonObject {
   return value;
 }
 
+/** Writes a value as an indented JSON file. */
 export function writeJson(vfs: Vfs, path: string, value: unknown): void {
   vfs.write(path, `${JSON.stringify(value, null, 2)}\n`);
 }
@@ -30,6 +31,7 @@ export function parseObject(text: string): JsonObject {
   }
 }
 
+/** True for an object that is no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -22,10 +22,12 @@ export function resolvePath(path: string, from = HOME): string {
   return `/${parts.join('/')}`;
 }
 
+/** Folder of an absolute path; `/` is its own. */
 export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
+/** Last part of a path. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -2,6 +2,7 @@ import { keyName } from '../../guest/keys.ts';
 
 const MODIFIERS = ['ctrl', 'alt', 'shift', 'win'];
 
+/** True for a key that only changes what others do, by its one name. */
 export function isModifier(key: string): boolean {
   return MODIFIERS.includes(key);
 }

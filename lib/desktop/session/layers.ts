@@ -38,11 +38,13 @@ export interface Layer {
   widgets: Widget[];
 }
 
+/** The empty desktop and the ground of the dock. */
 export function backgroundLayer(colour: number): Layer {
   const widgets: Widget[] = [filler(0, 0, COLUMNS, ROWS, colour), filler(0, 0, DOCK_COLUMNS, ROWS, C.dock)];
   return { kind: 'desktop', widgets };
 }
 
+/** A window's frame, title bar and contents, in cells. */
 export function windowLayer(window: Window, active: boolean, host: UiHost, close: () => void): Layer {
   const ui = new Ui(window.x, window.y, host);
   ui.fill(0, 0, WINDOW_COLUMNS, WINDOW_ROWS, C.window, { edges: true });
@@ -60,6 +62,7 @@ export function windowLayer(window: Window, active: boolean, host: UiHost, close
   return { kind: 'window', window, widgets: ui.widgets };
 }
 
+/** A dialog over its window, moved so that all of it is on the screen. */
 export function dialogLayer(
   open: OpenDialog,
   window: Window | undefined,
@@ -71,6 +74,7 @@ export function dialogLayer(
   return { kind: 'dialog', window, widgets: dialogWidgets(open.dialog, place, open.focus, close) };
 }
 
+/** A menu where it was opened, moved so that all of it is on the screen. */
 export function popupLayer(popup: Popup, window: Window | undefined, choose: (item: MenuItem) => void): Layer {
   const longest = Math.max(...popup.items.map((item) => item.name.length));
   const w = Math.ceil((longest + 2) / 2);

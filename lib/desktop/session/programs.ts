@@ -101,6 +101,7 @@ export function programForFile(path: string, defaultApp: (type: string) => strin
   return byDock(ENDINGS[ending] ?? 'Code');
 }
 
+/** The file manager. */
 export function filesProgram(): Program {
   return byDock('Files');
 }

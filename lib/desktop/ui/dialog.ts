@@ -53,10 +53,12 @@ export function dialogWidgets(
   return ui.widgets;
 }
 
+/** In cells. */
 export function dialogHeight(dialog: Dialog): number {
   return dialog.rows.length + 4;
 }
 
+/** In cells. */
 export function dialogWidth(): number {
   return DIALOG_WIDTH;
 }

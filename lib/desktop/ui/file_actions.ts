@@ -36,6 +36,7 @@ export function askRename(system: System, path: string, done: (path: string) => 
   });
 }
 
+/** Asks before it deletes for good. */
 export function askDelete(system: System, path: string, done: () => void = () => {}): void {
   const run = () => {
     system.vfs.remove(path);
@@ -72,6 +73,7 @@ export function restoreFromTrash(vfs: Vfs, path: string): void {
   if (vfs.move(path, freePath(vfs, origin))) vfs.remove(note);
 }
 
+/** Removes the note that says where a thing in the trash came from. */
 export function forgetTrashNote(vfs: Vfs, path: string): void {
   vfs.remove(`${TRASH_INFO}/${nameOf(path)}.trashinfo`);
 }

@@ -61,6 +61,7 @@ function cutExtent(cut: Cut, extent: Dim, name: string): Dim {
   return name;
 }
 
+/** Shape and, for integer vectors, contents of a Slice; a fresh name for an extent that cannot be told. */
 export function inferSlice(context: InferContext): Inferred[] {
   const x = inputOf(context, 0);
   if (!x.shape) return [{ dtype: x.dtype, shape: null }];

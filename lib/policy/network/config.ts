@@ -91,6 +91,7 @@ export function parseConfig(json: string, where: string): NetworkConfig {
   );
 }
 
+/** Cells that the screen is looked at in. */
 export function gridOf(config: NetworkConfig): { columns: number; rows: number; cells: number } {
   const [columns, rows] = [config.screen.width / CELL, config.screen.height / CELL];
   return { columns, rows, cells: columns * rows };

@@ -18,6 +18,7 @@ export interface Grammar {
 
 const STATES = ['start', 'place', 'text', 'last', 'over'] as const;
 
+/** The grammar of replies over `cells` cells, of at most `replyTokens` tokens. */
 export function replyGrammar(cells: number, replyTokens: number): Grammar {
   const size = vocabularySize(cells);
   const bos = bosToken(cells);

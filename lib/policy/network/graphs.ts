@@ -183,6 +183,7 @@ export function forwardGraph(config: NetworkConfig, weights?: ReadonlyMap<string
 
 /** Names of the tensors that the encode graph hands to the step graph, besides keys and values. */
 export const CARRIED = ['cells', 'asked', 'found'] as const;
+/** Names of one layer's keys and values, carried from step to step. */
 export const cacheNames = (layer: number) => ({ keys: `keys.${layer}`, values: `values.${layer}` });
 
 /**

@@ -70,12 +70,14 @@ export function attendScreen(net: Net, layer: number, x: Value, cells: Value): V
   return matmul(mixed, net.weight(`layer.${layer}.screen.out`));
 }
 
+/** Two linear maps with a Gelu between: `[…, D]` → `[…, D]`. */
 export function mlp(net: Net, layer: number, x: Value): Value {
   const name = `layer.${layer}.mlp`;
   const inner = gelu(linear(x, net.weight(`${name}.in.weight`), net.weight(`${name}.in.bias`)));
   return linear(inner, net.weight(`${name}.out.weight`), net.weight(`${name}.out.bias`));
 }
 
+/** LayerNorm before the attention of a layer. */
 export function selfNorm(net: Net, layer: number, x: Value): Value {
   return normed(net, x, `layer.${layer}.self`);
 }

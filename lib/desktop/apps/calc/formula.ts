@@ -16,6 +16,7 @@ const FUNCTIONS: Record<string, (values: number[]) => number> = {
   count: (v) => v.length,
 };
 
+/** A formula without a value; the cell shows `#ERR`. */
 export class FormulaError extends Error {}
 
 /** Value of a formula without its `=`: `A1+2*B1`, `sum(A1:A3)`. Throws FormulaError when it has none. */
@@ -143,6 +144,7 @@ export function cellPlace(name: string): { column: number; row: number } | null 
   return row >= 0 && row < MAX_ROWS ? { column, row } : null;
 }
 
+/** Name of the cell at a column and row from 0: `B3`. */
 export function cellName(column: number, row: number): string {
   return `${String.fromCharCode(65 + column)}${row + 1}`;
 }

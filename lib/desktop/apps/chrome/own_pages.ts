@@ -67,6 +67,7 @@ export function ownTitle(address: string): string | null {
   return titles[address] ?? null;
 }
 
+/** Draws one of the browser's own pages, scrolled by `offset` rows. */
 export function viewOwnPage(ui: Ui, address: string, host: BrowserHost, offset: number): void {
   if (address === 'chrome://settings') viewSettings(ui, host);
   else if (address === 'chrome://history') viewHistory(ui, host, offset);

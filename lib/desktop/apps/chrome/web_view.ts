@@ -45,6 +45,7 @@ export class PageInput {
   }
 }
 
+/** Draws a web page, scrolled by `offset` blocks; Enter in a field presses its button. */
 export function viewPage(ui: Ui, page: Page, input: PageInput, visit: Visit, offset: number): void {
   const button = page.blocks.find((block) => block.kind === 'button');
   const enter = () => {

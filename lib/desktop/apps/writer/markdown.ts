@@ -15,6 +15,7 @@ function printLine(line: Line): string {
   return text;
 }
 
+/** The inverse of `printMarkdown`. */
 export function parseMarkdown(text: string): Line[] {
   return splitLines(text).map(parseLine);
 }
