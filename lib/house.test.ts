@@ -129,6 +129,16 @@ describe('the house', () => {
     expect(imports.get('lib/errors.ts')).toEqual([]);
   });
 
+  it('says of every public function and class what it gives', () => {
+    const bare = shipped.flatMap(([path]) => {
+      const lines = readFileSync(join(root, path), 'utf8').split('\n');
+      const undocumented = (line: string, i: number) =>
+        /^export (async |abstract )*(function|class)\b/.test(line) && !lines[i - 1]?.endsWith('*/');
+      return lines.filter(undocumented).map((line) => `${path}: ${line}`);
+    });
+    expect(bare).toEqual([]);
+  });
+
   it('ships with the packages that it imports, and with no other', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const named = shipped.flatMap(([path]) => specifiers.get(path)!).filter((s) => !/^(\.|node:)/.test(s));
