@@ -195,6 +195,9 @@ describe('dart-rollout', () => {
     const store = await openStore(`sqlite:${dir}/dart.db`);
     expect(await store.listRuns()).toEqual(['again']);
     expect((await store.taskStatistics(['chrome-bookmark-tea'], 16)).get('chrome-bookmark-tea')?.scored).toBe(3);
+    const desktops = await store.db.selectFrom('environment').select(['env_id', 'state', 'screen_width']).execute();
+    expect(desktops).toHaveLength(8);
+    expect(desktops[0]).toEqual({ env_id: 'embedded-0', state: 'stopped', screen_width: 160 });
     await store.close();
   });
 

@@ -5,6 +5,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
 import { EXIT, messageOf } from '../../lib/errors.ts';
+import { noteDesktops } from '../../lib/rollout/desktop_notes.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
@@ -41,6 +42,8 @@ export async function run(context: CommandContext): Promise<number> {
         log.warn(`desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
     },
   );
+  const noted =
+    store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
   const progress = new Progress(context, `run ${settings.session.runId}`);
   try {
     const end = await runSession({
@@ -67,6 +70,7 @@ export async function run(context: CommandContext): Promise<number> {
     progress.stop();
     stopping.dispose();
     await environments.close();
+    await noted?.();
     await store?.close();
   }
 }

@@ -36,6 +36,7 @@ export class AttachDriver implements Driver {
       driver: env.driver,
       guest,
       waits: env.driver === 'embedded' ? NO_WAITS : REAL_WAITS,
+      serverUrl: env.server_url!,
       reset: (seed) => this.#reset(guest, seed),
       close: async () => {},
     };

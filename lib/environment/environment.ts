@@ -16,6 +16,8 @@ export interface Environment {
   readonly driver: string;
   readonly guest: Guest;
   readonly waits: ProtocolWaits;
+  /** Where it answers; absent for a desktop in this process. One with a server runs on when the pool lets go of it. */
+  readonly serverUrl?: string;
   /** Back to a clean desktop; where the driver can, the one that `seed` describes. */
   reset(seed: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;

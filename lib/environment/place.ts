@@ -1,3 +1,4 @@
+import { type Env, SCHEMA_VERSION } from '../stream/records.ts';
 import type { Driver, Environment } from './environment.ts';
 
 /** One place for a desktop: the desktop that stands there now, and how its predecessors fared. */
@@ -7,6 +8,7 @@ export class Place {
   readonly #driver: Driver;
   readonly #index: number;
   #replacements = -1;
+  #bootMs = 0;
   /** Of each failure since the last success: the task that may be to blame, null where none is. */
   #failures: (string | null)[] = [];
 
@@ -22,7 +24,17 @@ export class Place {
 
   async start(signal: AbortSignal): Promise<void> {
     this.#replacements += 1;
+    const begun = performance.now();
     this.environment = await this.#driver.start(this.#index, this.id, signal);
+    this.#bootMs = performance.now() - begun;
+  }
+
+  /** The desktop that stands here now as a record; null where there is none. */
+  record(state: Env['state']): Env | null {
+    if (!this.environment) return null;
+    const { id: env_id, driver, guest, serverUrl } = this.environment;
+    const where = { server_url: serverUrl ?? null, screen: { ...guest.screen } };
+    return { type: 'env', v: SCHEMA_VERSION, env_id, driver, state, ...where, boot_ms: this.#bootMs };
   }
 
   /** Forgets the desktop; the caller closes it. */

@@ -40,6 +40,18 @@ describe('EnvironmentPool', () => {
     await pool.close();
   });
 
+  it('tells what becomes of its desktops', async () => {
+    const pool = new EnvironmentPool([fakes(1)]);
+    const first = await pool.lease();
+    const told: string[] = [];
+    pool.watch(({ env_id, state, screen }) => told.push(`${env_id} ${state} ${screen.width}`));
+    expect(told).toEqual(['embedded-0 ready 16']);
+    pool.release(first, { failed: new Error('frozen') });
+    pool.release(await pool.lease());
+    await pool.close();
+    expect(told.slice(1)).toEqual(['embedded-0 failed 16', 'embedded-0r1 ready 16', 'embedded-0r1 stopped 16']);
+  });
+
   it('retires a desktop after three failures in a row, and says so when none is left', async () => {
     const pool = new EnvironmentPool([fakes(1)]);
     for (let i = 0; i < 2; i++) pool.release(await pool.lease(), { failed: new Error('frozen') });

@@ -1,4 +1,5 @@
 import { DartError, messageOf } from '../errors.ts';
+import type { Env } from '../stream/records.ts';
 import type { Driver, Environment } from './environment.ts';
 import { Place } from './place.ts';
 
@@ -45,6 +46,7 @@ export class EnvironmentPool {
   readonly #closing = new AbortController();
   #failures = 0;
   #lastError: unknown = null;
+  #watcher: (desktop: Env) => void = () => {};
 
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
@@ -64,6 +66,15 @@ export class EnvironmentPool {
   /** Failures so far, of all desktops. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /**
+   * Tells `watcher` of each desktop that runs, and from then on of each that becomes ready, fails, or stops at the end.
+   * Leases are not told: they change with every rollout.
+   */
+  watch(watcher: (desktop: Env) => void): void {
+    this.#watcher = watcher;
+    for (const place of this.#places) this.#tell(place, 'ready');
   }
 
   /** A desktop for the caller alone, as soon as one is free; first come, first served. */
@@ -103,6 +114,7 @@ export class EnvironmentPool {
       this.#offer(place);
       return;
     }
+    this.#tell(place, 'failed');
     place.replace();
     this.#failed(place, env.id, outcome.failed, outcome.task);
     // A desktop that failed may also fail to close; it is out of the pool either way.
@@ -114,12 +126,14 @@ export class EnvironmentPool {
     this.#closing.abort(new DartError('the desktops are being closed'));
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#closing.signal.reason);
     await Promise.all(this.#starting);
+    for (const place of this.#places) if (!place.environment?.serverUrl) this.#tell(place, 'stopped');
     await Promise.all(this.#places.map((place) => place.close()));
   }
 
   #start(place: Place): void {
     const started = place.start(this.#closing.signal).then(
       () => {
+        this.#tell(place, 'ready');
         if (!this.#closing.signal.aborted) this.#offer(place);
       },
       (error: unknown) => this.#failed(place, place.id, error),
@@ -141,6 +155,11 @@ export class EnvironmentPool {
     if (this.size === 0) for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#noneLeft());
   }
 
+  #tell(place: Place, state: Env['state']): void {
+    const desktop = place.record(state);
+    if (desktop) this.#watcher(desktop);
+  }
+
   #offer(place: Place): void {
     const waiter = this.#waiters.shift();
     if (waiter) waiter.resolve(this.#hand(place));
@@ -150,8 +169,8 @@ export class EnvironmentPool {
   #hand(place: Place): Environment {
     const env = place.environment!;
     // A new object for each lease, so that releasing an old one twice cannot give back somebody else's.
-    const { id, driver, guest, waits } = env;
-    const lease = { id, driver, guest, waits, reset: env.reset.bind(env), close: env.close.bind(env) };
+    const { id, driver, guest, waits, serverUrl } = env;
+    const lease = { id, driver, guest, waits, serverUrl, reset: env.reset.bind(env), close: env.close.bind(env) };
     this.#leased.set(lease, place);
     return lease;
   }
