@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { DartError } from '../../lib/errors.ts';
 import type { DemoStep } from './steps.ts';
 
@@ -17,6 +17,8 @@ export async function playSteps(steps: readonly DemoStep[]): Promise<number> {
     }
     say(`${step.title}\n  $ ${step.command.replaceAll(' \\\n', ' \\\n  ')}`);
     const code = await shell(step.command);
+    // What a stopped command could still write down (a trainer its metrics so far) is not the whole.
+    if (code !== 0 && step.product && existsSync(step.product)) renameSync(step.product, `${step.product}.stopped`);
     if (code === 130 || code === 143) {
       say('stopped. The same command goes on from here; remove the run folder to begin anew.');
       return code;
