@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
+import { Interrupted } from '../../lib/cli/stop.ts';
 import { spec } from './spec.ts';
 
 const SUITE = join(packageRoot(), 'fixtures/tasks/embedded');
@@ -118,5 +119,58 @@ describe('dart-eval compare', () => {
     const { code, io } = await evaluate(['compare', 'none.ndjson', 'none.ndjson']);
     expect(code).toBe(2);
     expect(io.err()).toContain('none.ndjson: no result record');
+  });
+});
+
+describe('dart-eval, stopped', () => {
+  const long = () => [
+    ...['--tasks', SUITE, '--policy', 'fixed:wait', '--env', 'embedded:2,latency=20', '--repeats', '50'],
+  ];
+
+  it('says what was reached, keeps the trajectories, and writes no file that looks whole', async () => {
+    for (const output of ['-', 'stopped.ndjson']) {
+      const stop = new AbortController();
+      const io = testIo({ cwd: dir, signal: stop.signal });
+      const running = runCommand(spec, [...long(), '--trajectories', 'kept.ndjson', '-o', output], io);
+      setTimeout(() => stop.abort(new Interrupted('SIGINT')), 1500);
+      expect(await running).toBe(130);
+      const kept = readFileSync(join(dir, 'kept.ndjson'), 'utf8').trim().split('\n');
+      if (output === '-') {
+        expect(io.records().at(-1)).toMatchObject({ type: 'summary', interrupted: true, rollouts: kept.length });
+      } else {
+        expect(existsSync(join(dir, output))).toBe(false);
+        expect(io.err()).toContain(`stopped after ${kept.length} rollouts; stopped.ndjson is not written`);
+      }
+    }
+  });
+
+  it('refuses results and trajectories in one file', async () => {
+    const { code, io } = await evaluate([...long(), '--trajectories', 'one.ndjson', '-o', 'one.ndjson']);
+    expect(code).toBe(2);
+    expect(io.err()).toContain('--trajectories one.ndjson: the results go to this file, too');
+  });
+});
+
+describe('dart-eval on input of another kind', () => {
+  it('says which records came instead of trajectories', async () => {
+    const { code, io } = await evaluate(['score', '-'], `${result('a', 1)}\n${result('b', 1)}\n`);
+    expect(code).toBe(1);
+    expect(io.err()).toContain('no trajectory record came (records that came: 2 result)');
+  });
+
+  it('counts a trajectory that comes twice once', async () => {
+    const one = join(SUITE, 'vlc/vlc-loop.json');
+    await evaluate(['--tasks', one, '--policy', 'script', '--repeats', '2', '--trajectories', 'twice.ndjson', '-q']);
+    const { records, io } = await evaluate(['score', 'twice.ndjson', 'twice.ndjson']);
+    expect(records.at(-1)).toMatchObject({ scored: 2, repeated: 2 });
+    expect(io.err()).toContain('2 trajectories came twice and were counted once');
+  });
+
+  it('refuses a task that comes twice', async () => {
+    const task = { type: 'task', v: 1, ...JSON.parse(readFileSync(join(SUITE, 'vlc/vlc-loop.json'), 'utf8')) };
+    const line = `${JSON.stringify({ ...task, task_id: 'vlc-loop', domain: 'vlc' })}\n`;
+    const { code, io } = await evaluate(['--tasks', '-', '--policy', 'script'], line + line);
+    expect(code).toBe(2);
+    expect(io.err()).toContain('stdin:2: task vlc-loop came before');
   });
 });

@@ -28,6 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
     );
     return 0;
   }
+  refuseOneFile(context);
   const evaluation = new Evaluation();
   const trajectories = options.trajectories === undefined ? null : await openOutput(context, 'trajectories');
   const progress = new Progress(context, 'evaluating');
@@ -48,8 +49,8 @@ export async function run(context: CommandContext): Promise<number> {
         progress: () => progress.update(() => standing(evaluation, total)),
       },
     });
-    io.signal.throwIfAborted();
     progress.stop();
+    // What has ended is kept, also after Ctrl-C: `dart-eval score` takes it from there.
     await trajectories?.close();
     return await conclude(context, evaluation, {
       policy,
@@ -63,6 +64,17 @@ export async function run(context: CommandContext): Promise<number> {
     stopping.dispose();
     await environments.close();
   }
+}
+
+/** Two outputs in one file would leave only the later one. */
+function refuseOneFile({ options, io }: CommandContext): void {
+  const [results, trajectories] = [options.output, options.trajectories];
+  if (typeof trajectories !== 'string' || typeof results !== 'string') return;
+  if (resolvePath(io, results) !== resolvePath(io, trajectories)) return;
+  throw new DartError('the results go to this file, too', {
+    where: `--trajectories ${trajectories}`,
+    hint: 'another name',
+  });
 }
 
 function standing(evaluation: Evaluation, total: number): string {
@@ -120,7 +132,15 @@ async function tasksOf(context: CommandContext): Promise<Task[]> {
     return tasks;
   }
   for await (const { record, where } of readInputs(context, ['-'])) {
-    if (record.type === 'task') tasks.push(normaliseTask(record, where));
+    if (record.type !== 'task') continue;
+    const task = normaliseTask(record, where);
+    if (tasks.some(({ task_id }) => task_id === task.task_id)) {
+      throw new DartError(`task ${task.task_id} came before`, {
+        where,
+        hint: 'each task once; --repeats N runs it N times',
+      });
+    }
+    tasks.push(task);
   }
   if (tasks.length === 0)
     throw new DartError('no task record', { where: 'stdin', hint: 'dart-env tasks --from DIR | …' });

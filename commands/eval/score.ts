@@ -1,4 +1,5 @@
 import { readInputs } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
@@ -7,19 +8,35 @@ import { conclude } from './verdict.ts';
 
 /** `dart-eval score [FILES|-]`: records of other types are not scores and are left aside. */
 export async function run(context: CommandContext): Promise<number> {
+  const { io } = context;
+  const log = logOf(context);
   const evaluation = new Evaluation();
   const progress = new Progress(context, 'scoring');
   const skipped = { count: 0 };
-  let seen = 0;
+  const seen = { trajectories: 0, repeated: 0, others: new Map<string, number>() };
   try {
     for await (const { record, where } of readInputs(context, context.positionals, skipped)) {
-      if (record.type !== 'trajectory') continue;
-      evaluation.add(parseRecord('trajectory', record, where));
-      seen += 1;
-      progress.update(() => `${seen} trajectories of ${evaluation.tasks} tasks`);
+      if (record.type !== 'trajectory') {
+        seen.others.set(record.type, (seen.others.get(record.type) ?? 0) + 1);
+        continue;
+      }
+      seen.trajectories += 1;
+      if (!evaluation.add(parseRecord('trajectory', record, where))) seen.repeated += 1;
+      progress.update(() => `${seen.trajectories} trajectories of ${evaluation.tasks} tasks`);
     }
+  } catch (error) {
+    // After Ctrl-C what was read is scored; anything else is an error.
+    if (!io.signal.aborted) throw error;
   } finally {
     progress.stop();
   }
-  return conclude(context, evaluation, { skipped: skipped.count });
+  if (seen.repeated > 0) log.warn(`${seen.repeated} trajectories came twice and were counted once`);
+  if (seen.trajectories === 0 && !io.signal.aborted) log.warn(nothingToScore(seen.others));
+  return conclude(context, evaluation, { skipped: skipped.count, repeated: seen.repeated });
+}
+
+function nothingToScore(others: ReadonlyMap<string, number>): string {
+  const came = [...others].map(([type, count]) => `${count} ${type}`).join(', ');
+  const passed = came === '' ? 'the input was empty' : `records that came: ${came}`;
+  return `no trajectory record came (${passed}). Try: dart-rollout … | dart-eval score -`;
 }

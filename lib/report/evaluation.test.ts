@@ -3,9 +3,18 @@ import type { Trajectory } from '../stream/records.ts';
 import { compareResults } from './compare.ts';
 import { Evaluation } from './evaluation.ts';
 
+let rollouts = 0;
 function rollout(task_id: string, domain: string, reward: number | null, steps = 2): Trajectory {
   const outcome = reward === null ? 'env_error' : reward > 0.5 ? 'success' : 'failure';
-  return { task_id, domain, reward, outcome, steps: Array.from({ length: steps }) } as unknown as Trajectory;
+  const trajectory_id = `r${rollouts++}`;
+  return {
+    trajectory_id,
+    task_id,
+    domain,
+    reward,
+    outcome,
+    steps: Array.from({ length: steps }),
+  } as unknown as Trajectory;
 }
 
 function evaluate(...rollouts: Trajectory[]): Evaluation {
@@ -29,6 +38,13 @@ describe('Evaluation', () => {
       { task_id: 'b', domain: 'vlc', score: 0.5, rollouts: 2, scored: 2, successes: 1, mean_steps: 4 },
       { task_id: 'c', domain: 'vlc', score: null, rollouts: 1, scored: 0, outcomes: { env_error: 1 } },
     ]);
+  });
+
+  it('takes a trajectory once', () => {
+    const once = new Evaluation();
+    const trajectory = rollout('a', 'os', 1);
+    expect([once.add(trajectory), once.add(trajectory)]).toEqual([true, false]);
+    expect(once.total().scored).toBe(1);
   });
 
   it('adds up domains and the whole', () => {

@@ -23,11 +23,16 @@ export interface Score {
 /** Collects trajectories and tells success by task, by domain and in all. Errors are counted apart, never as 0. */
 export class Evaluation {
   readonly #tasks = new Map<string, { domain: string; rollouts: Scored[] }>();
+  readonly #seen = new Set<string>();
 
-  add(trajectory: Trajectory): void {
+  /** Takes a trajectory once; false where it was taken before (a stream that was joined with itself). */
+  add(trajectory: Trajectory): boolean {
+    if (this.#seen.has(trajectory.trajectory_id)) return false;
+    this.#seen.add(trajectory.trajectory_id);
     const entry = this.#tasks.get(trajectory.task_id) ?? { domain: trajectory.domain, rollouts: [] };
     entry.rollouts.push({ reward: trajectory.reward, steps: trajectory.steps.length, outcome: trajectory.outcome });
     this.#tasks.set(trajectory.task_id, entry);
+    return true;
   }
 
   get tasks(): number {

@@ -14,7 +14,8 @@ describe('wilson', () => {
     expect(wilson(0, 20)).toMatchObject({ value: 0, low: 0 });
     expect(wilson(0, 20).high).toBeCloseTo(0.1611, 4);
     expect(wilson(20, 20).low).toBeCloseTo(0.8389, 4);
-    expect(wilson(20, 20).high).toBeLessThanOrEqual(1);
+    expect(wilson(20, 20).high).toBe(1);
+    expect(wilson(60, 60).high).toBe(1);
   });
 
   it('refuses no trials', () => {

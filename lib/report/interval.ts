@@ -23,7 +23,10 @@ export function wilson(successes: number, trials: number): Estimate {
   const z2 = (Z95 * Z95) / trials;
   const centre = (p + z2 / 2) / (1 + z2);
   const half = (Z95 / (1 + z2)) * Math.sqrt((p * (1 - p)) / trials + z2 / (4 * trials));
-  return { value: p, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+  // At the ends the bound is the end itself; rounding would leave it a little inside.
+  const low = successes <= 0 ? 0 : Math.max(0, centre - half);
+  const high = successes >= trials ? 1 : Math.min(1, centre + half);
+  return { value: p, low, high };
 }
 
 /**
