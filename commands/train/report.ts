@@ -3,6 +3,7 @@ import type { Output } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
+import { DartError } from '../../lib/errors.ts';
 import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import type { SessionOutput } from '../../lib/training/session.ts';
@@ -45,7 +46,7 @@ export class Report implements SessionOutput {
     logOf(this.#context).info(line);
   }
 
-  /** The end of a run: summary, last line, table. Throws ReaderGone where the reader has left. */
+  /** The end of a run: summary, last line, table. Throws where the reader has left or nothing more could be written. */
   async finish(summary: Summary): Promise<void> {
     await this.record(summary);
     this.#progress.done(`version ${summary.version} after ${summary.updates} updates (${summary.stopped})`);
@@ -56,7 +57,7 @@ export class Report implements SessionOutput {
     await this.#output.close().catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
-    if (signal.reason instanceof ReaderGone) throw signal.reason;
+    if (signal.reason instanceof ReaderGone || signal.reason instanceof DartError) throw signal.reason;
   }
 
   /** Takes the spinner away, also after an error. */

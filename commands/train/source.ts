@@ -4,6 +4,7 @@ import { resolvePath } from '../../lib/cli/input.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
 import { readSafetensors } from '../../lib/policy/network/safetensors.ts';
+import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { bakeWeights } from '../../lib/training/bake.ts';
 import { listVersions, POLICY_FILE, readVersionFile, versionFolder } from '../../lib/training/versions.ts';
@@ -12,7 +13,7 @@ import { textOf } from './settings.ts';
 /**
  * The policy file that `--policy` and `--init-from` ask for, as bytes; null where neither is given. A published folder
  * stands for its newest version.
- * @throws DartError naming what is missing.
+ * @throws DartError naming what is missing, or what about the file cannot be trained; nothing has been written by then.
  */
 export function startingPolicy({ options, io }: CommandContext): Uint8Array | null {
   const spec = textOf(options, 'policy');
@@ -23,6 +24,7 @@ export function startingPolicy({ options, io }: CommandContext): Uint8Array | nu
   }
   const path = resolvePath(io, onnxPath(spec));
   const bytes = readPolicy(path);
+  checkTrainable(bytes, path);
   if (weights === null) return bytes;
   return baked(bytes, path, resolvePath(io, weights));
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { Interrupted } from '../../lib/cli/stop.ts';
+import { DartError } from '../../lib/errors.ts';
 import { readOnnx } from '../../lib/graph/read.ts';
 import { writeOnnx } from '../../lib/graph/write.ts';
 import { openStore } from '../../lib/store/index.ts';
@@ -182,7 +183,10 @@ describe('dart-train says what is wrong:', () => {
     const graph = readOnnx(readFileSync(join(cwd, 'init.onnx')), 'x');
     graph.nodes.at(-1)!.op = 'Frobnicate';
     writeFileSync(join(cwd, 'odd.onnx'), writeOnnx(graph));
-    expect(await fails(['--publish', dir, '--policy', 'onnx:odd.onnx'])).toContain('Frobnicate');
+    const err = await fails(['--publish', `${dir}/policy`, '--policy', 'onnx:odd.onnx']);
+    expect(err).toContain(`${join(cwd, 'odd.onnx')}: node '`);
+    expect(err).toContain('Frobnicate');
+    expect(existsSync(join(cwd, dir, 'policy'))).toBe(false);
   });
 
   it('a screenshot that is not there, by sample and file', async () => {
@@ -214,6 +218,11 @@ describe('dart-train says what is wrong:', () => {
     expect(await fails(into(...fast, '-o', '/dev/full'), samples(2))).toContain(
       '/dev/full: cannot write: the disk is full',
     );
+    const stop = new AbortController();
+    const io = testIo({ cwd, stdin: samples(2), signal: stop.signal });
+    stop.abort(new DartError('cannot write: the disk is full', { where: 'stdout' }));
+    expect(await runCommand(spec, into(...fast), io)).toBe(2);
+    expect(io.err()).toContain('stdout: cannot write: the disk is full');
   });
 
   it('options that make no sense', async () => {

@@ -7,7 +7,7 @@ import type { NetworkConfig } from './config.ts';
 import { DEFAULT_CONFIG, gridOf } from './config.ts';
 import { encodeInputs } from './features.ts';
 import type { PolicyFile } from './policy_file.ts';
-import { openPolicyFile, replaceWeights } from './policy_file.ts';
+import { openPolicyFile, parsePolicyFile, replaceWeights } from './policy_file.ts';
 import type { Feeds } from './session.ts';
 import { loadRuntime, logitsOf, openSession, runSession, tensor } from './session.ts';
 import { vocabularySize } from './tokens.ts';
@@ -79,8 +79,7 @@ export class TrainableNetwork {
   static async of(file: PolicyFile, options: TrainableOptions = {}): Promise<TrainableNetwork> {
     const threads = options.threads ?? 1;
     await loadRuntime();
-    const forward = withWeightInputs(file);
-    const { backward, saved } = differentiate(forward, { of: ['logits'], wrt: [...file.weights.keys()] });
+    const { forward, backward, saved } = trainingGraphs(file);
     for (const name of saved) {
       forward.outputs.push(forward.values.get(name) ?? { name, dtype: 'float32', shape: null });
     }
@@ -177,6 +176,20 @@ export class TrainableNetwork {
     this.#kept = [];
     await Promise.all([this.#forward.release(), this.#backward.release()]);
   }
+}
+
+/**
+ * Finds out whether a policy file could be trained, without running anything.
+ * @throws DartError for bytes that are no policy, and for operators that cannot be differentiated; `path` is where
+ */
+export function checkTrainable(bytes: Uint8Array, path: string): void {
+  trainingGraphs(parsePolicyFile(bytes, path));
+}
+
+/** The forward graph with weights as inputs, the backward graph, and the results of the first that the second needs. */
+function trainingGraphs(file: PolicyFile) {
+  const forward = withWeightInputs(file);
+  return { forward, ...differentiate(forward, { of: ['logits'], wrt: [...file.weights.keys()] }) };
 }
 
 interface Sessions {
