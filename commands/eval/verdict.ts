@@ -23,7 +23,11 @@ export async function conclude(
 ): Promise<number> {
   const { io, options } = context;
   const interrupted = io.signal.aborted;
-  const summary: Summary = { ...evaluation.summary('dart-eval'), ...circumstances, ...(interrupted && { interrupted }) };
+  const summary: Summary = {
+    ...evaluation.summary('dart-eval'),
+    ...circumstances,
+    ...(interrupted && { interrupted }),
+  };
   if (interrupted && stopCode(io.signal.reason) === EXIT.ok) return EXIT.ok;
   if (interrupted && options.output !== undefined && options.output !== '-') {
     logOf(context).warn(`stopped after ${summary.rollouts} rollouts; ${options.output} is not written`);
