@@ -1,8 +1,8 @@
-import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
-import { EXIT } from '../../lib/errors.ts';
+import { DartError, EXIT } from '../../lib/errors.ts';
 import { filterTasks, loadTasks, type TaskFilter } from '../../lib/osworld/load.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { AnyRecord, Task } from '../../lib/stream/records.ts';
@@ -11,36 +11,50 @@ import type { AnyRecord, Task } from '../../lib/stream/records.ts';
 export async function run(context: CommandContext): Promise<number> {
   const output = await openOutput(context);
   const domains = new Map<string, number>();
+  const skipped = { count: 0 };
   let count = 0;
-  for await (const task of chosen(context, output.write.bind(output))) {
+  for await (const task of chosen(context, skipped, output.write.bind(output))) {
     context.io.signal.throwIfAborted();
     count += 1;
     domains.set(task.domain, (domains.get(task.domain) ?? 0) + 1);
     if (context.options['dry-run'] !== true) await output.write(task);
   }
-  await output.write({ type: 'summary', v: 1, command: 'dart-env tasks', tasks: count, domains: domains.size });
+  const numbers = { tasks: count, domains: domains.size, skipped: skipped.count };
+  await output.write({ type: 'summary', v: 1, command: 'dart-env tasks', ...numbers });
   await output.close();
   if (context.options.table === true) await printTable(context.io, ['domain', 'tasks'], rowsOf(domains, count));
-  return EXIT.ok;
+  return skipped.count > 0 ? EXIT.failure : EXIT.ok;
 }
 
 function rowsOf(domains: Map<string, number>, count: number): [string, number][] {
   return [...[...domains].sort(([a], [b]) => a.localeCompare(b)), ['all', count]];
 }
 
-async function* chosen(context: CommandContext, passOn: (record: AnyRecord) => Promise<void>): AsyncGenerator<Task> {
+type PassOn = (record: AnyRecord) => Promise<void>;
+
+async function* chosen(context: CommandContext, skipped: { count: number }, passOn: PassOn): AsyncGenerator<Task> {
   const from = String(context.options.from);
   const filter = filterOf(context);
-  if (from !== '-') yield* loadTasks(resolvePath(context.io, from), filter);
-  else yield* await filterTasks(await readTasks(context, passOn), filter, 'stdin');
+  const onBad = skipping(context, skipped);
+  if (from !== '-') yield* loadTasks(resolvePath(context.io, from), filter, { onBad });
+  else yield* await filterTasks(await readTasks(context, skipped, passOn), filter, 'stdin');
 }
 
 /** Tasks from standard input; what is no task goes through at once. */
-async function readTasks(context: CommandContext, passOn: (record: AnyRecord) => Promise<void>): Promise<Task[]> {
+async function readTasks(context: CommandContext, skipped: { count: number }, passOn: PassOn): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const { record, where } of readInputs(context, ['-'])) {
-    if (record.type === 'task') tasks.push(parseRecord('task', record, where));
-    else await passOn(record);
+  const onBad = skipping(context, skipped);
+  for await (const { record, where } of readInputs(context, ['-'], skipped)) {
+    if (record.type !== 'task') {
+      await passOn(record);
+      continue;
+    }
+    try {
+      tasks.push(parseRecord('task', record, where));
+    } catch (error) {
+      if (onBad === undefined || !(error instanceof DartError)) throw error;
+      onBad(error);
+    }
   }
   return tasks;
 }

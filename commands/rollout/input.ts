@@ -1,9 +1,9 @@
-import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
-import { filterTasks, loadTasks, type TaskFilter } from '../../lib/osworld/load.ts';
+import { filterTasks, type LoadOptions, loadTasks, type TaskFilter } from '../../lib/osworld/load.ts';
 import { normaliseTask } from '../../lib/osworld/task.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { ReadRecord } from '../../lib/stream/reader.ts';
@@ -41,13 +41,15 @@ export async function readInput(
   if (options.env === '-' && input.envs.size === 0) {
     throw new DartError('no env record of a desktop that is ready came', { where: 'stdin', hint: '--env embedded:4' });
   }
-  const tasks = path === '-' ? await input.chosen(filter) : await fromPath(resolvePath(io, path), filter);
-  return { tasks, envs: [...input.envs.values()], skipped: input.skipped };
+  const skipped = { count: 0 };
+  const onBad = skipping(context, skipped);
+  const tasks = path === '-' ? await input.chosen(filter) : await fromPath(resolvePath(io, path), filter, { onBad });
+  return { tasks, envs: [...input.envs.values()], skipped: input.skipped + skipped.count };
 }
 
-async function fromPath(path: string, filter: TaskFilter): Promise<Task[]> {
+async function fromPath(path: string, filter: TaskFilter, options: LoadOptions): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const task of loadTasks(path, filter)) tasks.push(task);
+  for await (const task of loadTasks(path, filter, options)) tasks.push(task);
   return tasks;
 }
 

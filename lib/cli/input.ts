@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
+import type { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { type ReadRecord, readRecords } from '../stream/reader.ts';
 import { logOf } from './log.ts';
@@ -50,18 +51,26 @@ export async function* readInputs(
 ): AsyncGenerator<ReadRecord, void, void> {
   const { io, options } = context;
   if (paths.length === 0 && (io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
-  const log = logOf(context);
   for (const path of paths.length === 0 ? ['-'] : paths) {
     const { stream, name } = await openInput(path, io);
     yield* readRecords(stream, {
       name,
       onError: options['on-error'] === 'skip' ? 'skip' : 'fail',
-      onSkip: (error) => {
-        skipped.count += 1;
-        log.warn(`left out: ${error.describe()}`);
-      },
+      onSkip: skipping(context, skipped),
     });
   }
+}
+
+/** With `--on-error skip`: tells of what is left out, and counts it in `skipped`. Undefined without. */
+export function skipping(
+  context: CommandContext,
+  skipped: { count: number },
+): ((error: DartError) => void) | undefined {
+  if (context.options['on-error'] !== 'skip') return undefined;
+  return (error) => {
+    skipped.count += 1;
+    logOf(context).warn(`left out: ${error.describe()}`);
+  };
 }
 
 function stoppable(stream: Readable, io: Io): Readable {

@@ -54,6 +54,28 @@ describe('loadTasks', () => {
     expect(await idsOf(dir)).toHaveLength(5);
   });
 
+  it('leaves out what is wrong and tells of it, when asked to', async () => {
+    const lines = put('lines.ndjson', `${text('a')}\nnonsense\n${text('a')}\n{"id":"b"}\n${text('c')}\n`);
+    put('examples/os/o3.json', '{"id": oops}');
+    const told: string[] = [];
+    const onBad = (error: DartError) => told.push(error.describe().replaceAll(dir, ''));
+    const ids = async (path: string) => {
+      const found: string[] = [];
+      for await (const task of loadTasks(path, {}, { onBad })) found.push(task.task_id);
+      return found;
+    };
+    expect(await ids(lines)).toEqual(['a', 'c']);
+    expect(told.map((text) => text.split(':').slice(0, 3).join(':'))).toEqual([
+      '/lines.ndjson:2: not JSON',
+      '/lines.ndjson:4: instruction',
+      '/lines.ndjson:3: task a is already in /lines.ndjson',
+    ]);
+    expect(await ids(join(dir, 'examples'))).toEqual(['c1', 'c2', 'o1', 'o2', 'v1']);
+    expect(told.at(-1)).toMatch(/^\/examples\/os\/o3\.json:1: not JSON: /);
+    await expect(ids(join(dir, 'examples/os/o3.json'))).rejects.toThrow('no task came');
+    await expect(ids(put('empty.ndjson', ''))).rejects.toThrow('no task came');
+  });
+
   it('filters by domain, id, meta list and sample', async () => {
     const meta = put('meta.json', '{"os": ["o1", "o2"], "vlc": ["v1"]}');
     expect(await idsOf(dir, { domains: ['os', 'vlc'] })).toEqual(['os/o1', 'os/o2', 'vlc/v1']);
@@ -72,9 +94,9 @@ describe('loadTasks', () => {
     expect(await failure(join(dir, 'none'))).toBe('/none: no such task file or folder');
     mkdirSync(join(dir, 'empty'));
     expect(await failure(join(dir, 'empty'))).toBe('/empty: no task files (*.json) in this folder');
-    expect(await failure(put('bad.ndjson', `${text('a')}\n{"id": oops}\n`))).toMatch(/^\/bad\.ndjson:2: bad JSON: /);
-    expect(await failure(put('x/bad.json', '{\n  "id": "a",\n  oops\n}'))).toMatch(/^\/x\/bad\.json:3: bad JSON: /);
-    expect(await failure(put('y/cut.json', '{\n"id": "a",'))).toMatch(/^\/y\/cut\.json:2: bad JSON: /);
+    expect(await failure(put('bad.ndjson', `${text('a')}\n{"id": oops}\n`))).toMatch(/^\/bad\.ndjson:2: not JSON: /);
+    expect(await failure(put('x/bad.json', '{\n  "id": "a",\n  oops\n}'))).toMatch(/^\/x\/bad\.json:3: not JSON: /);
+    expect(await failure(put('y/cut.json', '{\n"id": "a",'))).toMatch(/^\/y\/cut\.json:2: not JSON: /);
   });
 
   it('refuses ids given twice and paths that escape', async () => {

@@ -16,6 +16,14 @@ export interface TaskFilter {
   seed?: number;
 }
 
+export interface LoadOptions {
+  /**
+   * Takes what is wrong with a line, a file or a task of the source, which is then left out (`--on-error skip`).
+   * Without it the first such fault ends the reading.
+   */
+  onBad?: (error: DartError) => void;
+}
+
 /** A task with the place it was read from, for messages. */
 interface Found {
   task: Task;
@@ -27,11 +35,16 @@ type Meta = Record<string, string[]>;
 /**
  * Tasks of a `.json` file (one task, or a meta list beside OSWorld's `examples/`), an NDJSON file, or a folder of
  * task files at any depth; a folder's name is the domain of the files in it. Order is by path.
- * Throws a DartError naming `file:line` for bad JSON, and names unknown ids, unknown domains and ids given twice.
+ * Throws a DartError naming `file:line` for bad JSON, and names unknown ids, unknown domains and ids given twice;
+ * with `onBad` it leaves out bad JSON, bad tasks and ids that came before.
  */
-export async function* loadTasks(path: string, filter: TaskFilter = {}): AsyncGenerator<Task> {
-  const found = await readTasks(path);
-  refuseDuplicates(found);
+export async function* loadTasks(
+  path: string,
+  filter: TaskFilter = {},
+  { onBad }: LoadOptions = {},
+): AsyncGenerator<Task> {
+  const tolerate = tolerant(onBad);
+  const found = await withoutDuplicates(await readTasks(path, tolerate), tolerate);
   yield* await filterTasks(
     found.map((item) => item.task),
     filter,
@@ -39,8 +52,24 @@ export async function* loadTasks(path: string, filter: TaskFilter = {}): AsyncGe
   );
 }
 
+/** Does a piece of work; what is wrong with it is told to `onBad`, or without one thrown. */
+type Tolerate = <T>(work: () => T | Promise<T>) => Promise<T | null>;
+
+function tolerant(onBad: LoadOptions['onBad']): Tolerate {
+  return async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (onBad === undefined || !(error instanceof DartError)) throw error;
+      onBad(error);
+      return null;
+    }
+  };
+}
+
 /** Applies a filter to tasks from anywhere (`where` names their source in messages). */
 export async function filterTasks(tasks: Task[], filter: TaskFilter, where: string): Promise<Task[]> {
+  if (tasks.length === 0) throw new DartError('no task came', { where, hint: 'a source that has tasks' });
   let kept = tasks;
   if (filter.meta !== undefined) kept = pickIds(kept, Object.values(await readMeta(filter.meta)).flat(), where);
   if (filter.ids !== undefined) kept = pickIds(kept, filter.ids, where);
@@ -92,41 +121,59 @@ function sampleOf(tasks: Task[], count: number, seed: number): Task[] {
   return tasks.filter((_, index) => chosen.has(index));
 }
 
-function refuseDuplicates(found: Found[]): void {
+async function withoutDuplicates(found: Found[], tolerate: Tolerate): Promise<Found[]> {
   const seen = new Map<string, string>();
-  for (const { task, where } of found) {
-    const first = seen.get(task.task_id);
-    if (first !== undefined) throw new DartError(`task ${task.task_id} is already in ${first}`, { where });
-    seen.set(task.task_id, where);
+  const kept: Found[] = [];
+  for (const item of found) {
+    const { task, where } = item;
+    await tolerate(() => {
+      const first = seen.get(task.task_id);
+      if (first !== undefined) throw new DartError(`task ${task.task_id} is already in ${first}`, { where });
+      seen.set(task.task_id, where);
+      kept.push(item);
+    });
   }
+  return kept;
 }
 
-async function readTasks(path: string): Promise<Found[]> {
+async function readTasks(path: string, tolerate: Tolerate): Promise<Found[]> {
   const info = await stat(path).catch((cause: unknown) => {
     throw new DartError('no such task file or folder', { where: path, cause });
   });
-  if (info.isDirectory()) return readFolder(path);
-  if (/\.(ndjson|jsonl)$/.test(path)) return readLines(path);
-  const json = await readJson(path);
-  if (isMeta(json)) return readListed(path, json);
-  return [fileTask(json, path)];
+  if (info.isDirectory()) return readFolder(path, tolerate);
+  if (/\.(ndjson|jsonl)$/.test(path)) return readLines(path, tolerate);
+  const read = async () => {
+    const json = await readJson(path);
+    return isMeta(json) ? json : fileTask(json, path);
+  };
+  const one = await tolerate(read);
+  if (one === null) return [];
+  return isMeta(one) ? readListed(path, one, tolerate) : [one as Found];
 }
 
-async function readFolder(path: string): Promise<Found[]> {
+function present(found: readonly (Found | null)[]): Found[] {
+  return found.filter((item) => item !== null);
+}
+
+async function readFolder(path: string, tolerate: Tolerate): Promise<Found[]> {
   const names = await readdir(path, { recursive: true });
-  const found: Found[] = [];
-  for (const name of names.filter((name) => name.endsWith('.json')).sort()) {
-    const file = join(path, name);
-    const json = await readJson(file);
-    // OSWorld keeps its meta lists beside the task folders.
-    if (!isMeta(json)) found.push(fileTask(json, file));
+  const files = names.filter((name) => name.endsWith('.json')).sort();
+  const found: (Found | null)[] = [];
+  for (const file of files.map((name) => join(path, name))) {
+    const read = async () => {
+      const json = await readJson(file);
+      // OSWorld keeps its meta lists beside the task folders.
+      return isMeta(json) ? null : fileTask(json, file);
+    };
+    found.push(await tolerate(read));
   }
-  if (found.length === 0) throw new DartError('no task files (*.json) in this folder', { where: path });
-  return found;
+  const tasks = present(found);
+  if (tasks.length === 0) throw new DartError('no task files (*.json) in this folder', { where: path });
+  return tasks;
 }
 
 /** The files that a meta list names: `examples/<domain>/<id>.json` or `<domain>/<id>.json` beside it. */
-async function readListed(path: string, meta: Meta): Promise<Found[]> {
+async function readListed(path: string, meta: Meta, tolerate: Tolerate): Promise<Found[]> {
   const beside = join(dirname(path), 'examples');
   const root = await stat(beside).then(
     () => beside,
@@ -135,7 +182,8 @@ async function readListed(path: string, meta: Meta): Promise<Found[]> {
   const files = Object.entries(meta).flatMap(([domain, ids]) =>
     ids.map((id) => join(root, plainName(domain, path), `${plainName(id, path)}.json`)),
   );
-  return Promise.all(files.map(async (file) => fileTask(await readJson(file), file)));
+  const read = (file: string) => tolerate(async () => fileTask(await readJson(file), file));
+  return present(await Promise.all(files.map(read)));
 }
 
 function plainName(name: string, where: string): string {
@@ -143,13 +191,14 @@ function plainName(name: string, where: string): string {
   throw new DartError(`"${name}" is not a task id or domain`, { where, hint: 'ids and domains without "/" or ".."' });
 }
 
-async function readLines(path: string): Promise<Found[]> {
-  const found: Found[] = [];
+async function readLines(path: string, tolerate: Tolerate): Promise<Found[]> {
+  const found: (Found | null)[] = [];
   for (const [index, line] of (await readText(path)).split('\n').entries()) {
+    if (line.trim() === '') continue;
     const where = `${path}:${index + 1}`;
-    if (line.trim() !== '') found.push({ task: normaliseTask(parseJson(line, path, index), where), where });
+    found.push(await tolerate(() => ({ task: normaliseTask(parseJson(line, path, index), where), where })));
   }
-  return found;
+  return present(found);
 }
 
 function fileTask(json: unknown, file: string): Found {
@@ -187,6 +236,6 @@ function parseJson(text: string, path: string, firstLine: number): unknown {
     const reason = messageOf(cause);
     const position = Number(/at position (\d+)/.exec(reason)?.[1] ?? text.length);
     const line = firstLine + text.slice(0, position).split('\n').length;
-    throw new DartError(`bad JSON: ${reason}`, { where: `${path}:${line}`, cause });
+    throw new DartError(`not JSON: ${reason}`, { where: `${path}:${line}`, cause });
   }
 }
