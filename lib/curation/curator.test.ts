@@ -111,6 +111,9 @@ describe('Curator', () => {
     expect(await all(one.close(group!))).toEqual([]);
     const late = await take(one, [trajectory({ id: 'c', size: 3, index: 2 })], 1600);
     expect(reasons(late)).toEqual(['trajectory_rejected late']);
+    // The same once more is not late but a duplicate.
+    const again = await take(one, [trajectory({ id: 'c', size: 3, index: 2 })], 1700);
+    expect(reasons(again)).toEqual(['trajectory_rejected duplicate']);
   });
 
   it('rejects trajectories whose pictures are missing', async () => {

@@ -31,6 +31,8 @@ export class Curator {
   readonly #parts: CuratorParts;
   readonly #open = new Map<string, OpenGroup>();
   readonly #closed = new Remembered();
+  /** All that came, to tell one that comes twice from one that comes too late. */
+  readonly #seen = new Remembered();
   /** Read from the store before they came through the pipe. */
   readonly #ahead = new Remembered();
   #successes: Trajectory[] = [];
@@ -111,8 +113,10 @@ export class Curator {
     this.tally.trajectories += 1;
     this.#parts.versions.trajectory(trajectory);
     if (this.#parts.options.pool !== 'off' && isSuccess(trajectory)) this.#successes.push(trajectory);
+    const again = this.#seen.has(trajectory.trajectory_id);
+    this.#seen.add(trajectory.trajectory_id);
     if (this.#closed.has(trajectory.group_id)) {
-      yield this.#drop(trajectory, 'late');
+      yield this.#drop(trajectory, again ? 'duplicate' : 'late');
       return;
     }
     const reason = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
