@@ -46,6 +46,10 @@ export class Report implements SessionOutput {
     logOf(this.#context).info(line);
   }
 
+  warn(line: string): void {
+    logOf(this.#context).warn(line);
+  }
+
   /** The end of a run: summary, last line, table. Throws where the reader has left or nothing more could be written. */
   async finish(summary: Summary): Promise<void> {
     await this.record(summary);

@@ -1,21 +1,29 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
 import { readSafetensors } from '../../lib/policy/network/safetensors.ts';
 import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { bakeWeights } from '../../lib/training/bake.ts';
-import { listVersions, POLICY_FILE, readVersionFile, versionFolder } from '../../lib/training/versions.ts';
+import {
+  damageWarnings,
+  listVersions,
+  POLICY_FILE,
+  readVersionFile,
+  versionFolder,
+} from '../../lib/training/versions.ts';
 import { textOf } from './settings.ts';
 
 /**
  * The policy file that `--policy` and `--init-from` ask for, as bytes; null where neither is given. A published folder
- * stands for its newest version.
+ * stands for its newest version; a damaged one that is newer is warned of.
  * @throws DartError naming what is missing, or what about the file cannot be trained; nothing has been written by then.
  */
-export function startingPolicy({ options, io }: CommandContext): Uint8Array | null {
+export function startingPolicy(context: CommandContext): Uint8Array | null {
+  const { options, io } = context;
   const spec = textOf(options, 'policy');
   const weights = textOf(options, 'init-from');
   if (spec === null) {
@@ -23,10 +31,12 @@ export function startingPolicy({ options, io }: CommandContext): Uint8Array | nu
     throw new DartError('weights need a network to go into', { where: '--init-from', hint: '--policy onnx:FILE' });
   }
   const path = resolvePath(io, onnxPath(spec));
-  const bytes = readPolicy(path);
+  const warn = (line: string) => logOf(context).warn(line);
+  const bytes = readPolicy(path, newestOf(path, warn));
   checkTrainable(bytes, path);
   if (weights === null) return bytes;
-  return baked(bytes, path, resolvePath(io, weights));
+  const from = resolvePath(io, weights);
+  return baked(bytes, path, from, newestOf(from, warn));
 }
 
 /** The path of `onnx:PATH`; a bare path that is there is taken too. */
@@ -36,29 +46,37 @@ function onnxPath(spec: string): string {
   throw new DartError(`'${spec}' is not a policy that can be trained`, { where: '--policy', hint: 'onnx:FILE' });
 }
 
-/** A policy file, or the newest version of a published folder as one. */
-export function readPolicy(path: string, version?: number): Uint8Array {
-  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const file = folder ? join(path, POLICY_FILE) : path;
-  const bytes = readBytes(file);
-  if (!folder) return bytes;
-  const chosen = version ?? listVersions(path).at(-1);
-  return chosen === undefined ? bytes : baked(bytes, file, versionFolder(path, chosen));
+/** The newest whole version of a published folder, null where there is none; tells of newer ones that are damaged. */
+export function newestOf(path: string, warn: (line: string) => void): number | null {
+  if (!isFolder(path)) return null;
+  const newest = listVersions(path).at(-1) ?? null;
+  for (const line of damageWarnings(path, newest)) warn(line);
+  return newest;
 }
 
-/** @param weights A safetensors file, a version's folder, or a published folder. */
-function baked(policy: Uint8Array, source: string, weights: string): Uint8Array {
-  const { bytes, where } = readWeights(weights);
+/** A policy file, or a version of a published folder as one; null stands for the weights that the file has. */
+export function readPolicy(path: string, version: number | null): Uint8Array {
+  const file = isFolder(path) ? join(path, POLICY_FILE) : path;
+  const bytes = readBytes(file);
+  return version === null ? bytes : baked(bytes, file, path, version);
+}
+
+/** @param weights A safetensors file, a version's folder, or a published folder (of which the version is taken). */
+function baked(policy: Uint8Array, source: string, weights: string, version: number | null): Uint8Array {
+  const { bytes, where } = readWeights(weights, version);
   const { tensors } = readSafetensors(bytes, where);
   return bakeWeights(policy, tensors, { source, where });
 }
 
-function readWeights(path: string): { bytes: Uint8Array; where: string } {
+function readWeights(path: string, version: number | null): { bytes: Uint8Array; where: string } {
   const name = 'weights.safetensors';
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return { bytes: readBytes(path), where: path };
-  const newest = listVersions(path).at(-1);
-  const folder = newest === undefined ? path : versionFolder(path, newest);
+  if (!isFolder(path)) return { bytes: readBytes(path), where: path };
+  const folder = version === null ? path : versionFolder(path, version);
   return { bytes: readVersionFile(folder, name), where: join(folder, name) };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function readBytes(path: string): Uint8Array {

@@ -177,6 +177,16 @@ describe('dart-train says what is wrong:', () => {
   it('a missing policy file, and no policy at all', async () => {
     expect(await fails(['--publish', dir, '--policy', 'onnx:none.onnx'])).toContain('none.onnx: cannot read');
     expect(await fails(['--publish', dir])).toContain('--policy onnx:FILE');
+    expect(await fails(['--publish', dir, '--policy', 'onnx:none.onnx', '--dry-run'])).toContain(
+      'none.onnx: cannot read',
+    );
+    expect(await fails(['--publish', `${dir}-new`, '--dry-run'])).toContain('there is no policy to start from');
+  });
+
+  it('an input file that is not there, before the first update', async () => {
+    writeFileSync(join(cwd, 'there.ndjson'), samples(4));
+    expect(await fails(['there.ndjson', 'nofile.ndjson', ...into(...fast)])).toContain('nofile.ndjson: cannot read');
+    expect(existsSync(join(cwd, dir))).toBe(false);
   });
 
   it('an operator that cannot be differentiated, by name', async () => {
@@ -240,6 +250,11 @@ describe('dart-train says what is wrong:', () => {
   it('a version that is not there', async () => {
     await train(into(...fast, '--max-updates', '0'));
     expect(await fails(['export', dir, '-o', 'x.onnx', '--version-number', '7'])).toContain('one of 0');
+    await train(into(...fast), samples(2));
+    writeFileSync(join(cwd, dir, 'versions/000001/weights.safetensors'), 'half');
+    expect(await fails(['export', dir, '-o', 'x.onnx', '--version-number', '1'])).toContain('version 1 is damaged: ');
+    const { code, err } = await train(['export', dir, '-o', 'x.onnx', '--quiet']);
+    expect([code, err]).toEqual([0, expect.stringContaining('version 0 is used in its place')]);
     expect(await fails(['export', 'blobs', '-o', 'x.onnx'])).toContain('no version was published');
   });
 });

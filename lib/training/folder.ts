@@ -21,9 +21,7 @@ export async function preparePolicy(
   const path = join(dir, POLICY_FILE);
   const found = existsSync(path) ? readFileSync(path) : null;
   if (found === null) {
-    if (source === null) {
-      throw new DartError('there is no policy to start from', { where: dir, hint: '--policy onnx:FILE' });
-    }
+    if (source === null) throw noPolicy(dir);
     await writeWhole(path, source);
     return { path, sha256: hashOf(source) };
   }
@@ -37,6 +35,20 @@ export async function preparePolicy(
     where: dir,
     hint: `another --publish folder; or leave --policy out to go on with the one that is there`,
   });
+}
+
+/**
+ * The policy of a publish folder, which is only looked at.
+ * @throws DartError where there is none.
+ */
+export function policyInFolder(dir: string): { bytes: Uint8Array; path: string } {
+  const path = join(dir, POLICY_FILE);
+  if (!existsSync(path)) throw noPolicy(dir);
+  return { bytes: readFileSync(path), path };
+}
+
+function noPolicy(dir: string): DartError {
+  return new DartError('there is no policy to start from', { where: dir, hint: '--policy onnx:FILE' });
 }
 
 /**

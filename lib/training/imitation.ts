@@ -1,4 +1,4 @@
-import { DartError } from '../errors.ts';
+import { DartError, EXIT } from '../errors.ts';
 import { Random } from '../stream/random.ts';
 import type { Example } from './examples.ts';
 import { imitationMetrics } from './report.ts';
@@ -15,6 +15,7 @@ export interface ImitationOptions {
 /**
  * Supervised learning of the given replies: token-mean negative log-likelihood, in passes over all of them, each pass in
  * an order of its own that only seed and pass decide. Publishes after each pass. A resumed run goes on where it was.
+ * @param examples At least one.
  * @returns why it ended.
  */
 export async function imitate(
@@ -23,11 +24,6 @@ export async function imitate(
   options: ImitationOptions,
 ): Promise<string> {
   const { epochs, batchSamples, seed, signal } = options;
-  if (examples.length === 0) {
-    throw new DartError('there is nothing to imitate: no demonstrated step could be used', {
-      hint: '--all-outcomes, or trajectories with successes',
-    });
-  }
   const perEpoch = Math.ceil(examples.length / batchSamples);
   let stopped: string | null = session.limit();
   for (let update = session.state.updates; stopped === null && update < epochs * perEpoch; update++) {
@@ -55,6 +51,15 @@ async function oneUpdate(
     await session.publish();
   }
   return session.limit();
+}
+
+/** Throws a DartError (exit code 1) where no step is there to imitate; nothing has been published by then. */
+export function refuseNothing(examples: readonly Example[]): void {
+  if (examples.length > 0) return;
+  throw new DartError('there is nothing to imitate: no demonstrated step could be used; nothing was published', {
+    hint: '--all-outcomes, or trajectories with successes',
+    exitCode: EXIT.negative,
+  });
 }
 
 /** Updates that `imitate` will make in all: what a learning-rate schedule needs to know. */

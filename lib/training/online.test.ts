@@ -37,7 +37,13 @@ async function train(
   const { learner, model } = makeLearner();
   const out: AnyRecord[] = [];
   const passed: AnyRecord[] = [];
-  const output = { record: async (record: AnyRecord) => void out.push(record), progress: () => {}, note: () => {} };
+  const warnings: string[] = [];
+  const output = {
+    record: async (record: AnyRecord) => void out.push(record),
+    progress: () => {},
+    note: () => {},
+    warn: (line: string) => void warnings.push(line),
+  };
   const limits = { maxUpdates: null, maxSamples: null, ...options.limits };
   const state = { ...freshState(''), groups: options.groups ?? [] };
   const session = new Session(learner, state, { limits, publishEvery: 1, output, publisher: null });
@@ -53,7 +59,7 @@ async function train(
     ...options,
   });
   const metric = (name: string) => out.filter((r) => r.name === name).map((r) => r.value);
-  return { model, learner, session, summary, passed, metric };
+  return { model, learner, session, summary, passed, metric, warnings };
 }
 
 describe('trainOnSamples', () => {

@@ -3,6 +3,7 @@ import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import { untilAborted } from '../stream/waiting.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
+import { PassedRecords } from './passed.ts';
 import type { PolicyObjective } from './presets.ts';
 import { Rejections, rejectionOf } from './rejections.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
@@ -72,6 +73,8 @@ export async function trainOnSamples(
   let stopped = session.limit();
   if (stopped === null) stopped = await runAndKeep(loop, input, session);
   await session.publish();
+  const unlike = stopped === 'end-of-input' ? loop.passed.describe() : null;
+  if (unlike !== null) session.warn(unlike);
   return {
     stopped,
     groups_rejected: loop.rejected,
@@ -94,6 +97,7 @@ async function runAndKeep(loop: OnlineLoop, input: AsyncIterable<ReadRecord>, se
 class OnlineLoop {
   pending = nothing();
   rejected = 0;
+  readonly passed = new PassedRecords();
   #updating = false;
   /** When the last update ended. */
   #updated = performance.now();
@@ -145,6 +149,7 @@ class OnlineLoop {
   }
 
   async #take({ record, where }: ReadRecord): Promise<void> {
+    this.passed.count(record.type);
     const left = rejectionOf(record);
     if (left !== null) this.#reject(left);
     if (record.type !== 'sample') return this.#options.passOn(record);

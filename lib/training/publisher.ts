@@ -5,6 +5,7 @@ import type { Parameters } from './parameters.ts';
 import type { TrainerState } from './state.ts';
 import {
   bestVersion,
+  damageWarnings,
   listVersions,
   pointLatest,
   pruneVersions,
@@ -86,6 +87,11 @@ export class Publisher {
       where: versionFolder(dir, known.version),
       hint: 'the folder that this run published into (--publish), or another --run-id',
     });
+  }
+
+  /** What to tell of damaged versions that are newer than the one gone on from. */
+  warnings(used: number | null): string[] {
+    return damageWarnings(this.#options.dir, used);
   }
 
   /** Loads weights, moments and counters of a version, and points latest.json to it. */

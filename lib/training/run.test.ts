@@ -65,9 +65,11 @@ async function train(records: AnyRecord[], given: Case = {}) {
     baseSha256: 'base',
   };
   const out: AnyRecord[] = [];
+  const warnings: string[] = [];
   const output = {
     progress: () => {},
     note: () => {},
+    warn: (line: string) => void warnings.push(line),
     record: async (record: AnyRecord) => {
       if (given.dieAt?.(record)) throw new Error('killed');
       out.push(record);
@@ -86,7 +88,7 @@ async function train(records: AnyRecord[], given: Case = {}) {
     },
     signal: new AbortController().signal,
   });
-  return { summary, out, model, folder };
+  return { summary, out, model, folder, warnings };
 }
 
 const file = (folder: string, version: number, name: string) =>
@@ -131,6 +133,23 @@ describe('runTraining', () => {
     await train(samples(12), { folder: 'killed', publishEvery: 2 });
     for (const name of NAMES) expect(file('killed', 6, name)).toEqual(file('whole', 6, name));
     expect(existsSync(join(dir, 'killed/versions/.000006.1.tmp'))).toBe(false);
+  });
+
+  it('says so when it goes on from an older version because the newest is damaged', async () => {
+    await train(samples(4));
+    writeFileSync(join(dir, 'a/versions/000002/weights.safetensors'), 'half');
+    const { warnings, summary } = await train(samples(4));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^version 2 of .* is damaged \(weights.safetensors has 4 bytes instead of \d+\)/);
+    expect(warnings[0]).toContain('; version 1 is used in its place');
+    expect(summary.updates).toBe(2);
+    expect((await train(samples(4))).warnings).toEqual([]);
+  });
+
+  it('says what came instead when no sample did', async () => {
+    const { warnings } = await train([makeTrajectory([]), makeTrajectory([])]);
+    expect(warnings).toEqual(['no sample record came; 2 trajectory records passed. Try: dart-curate … | dart-train']);
+    expect((await train([...samples(1), makeTrajectory([])])).warnings).toEqual([]);
   });
 
   it('does not prune the version that best.json names', async () => {
@@ -252,7 +271,9 @@ describe('sft', () => {
   });
 
   it('says so when nothing can be imitated', async () => {
-    await expect(train([shown('a', 0, 'f')], sft)).rejects.toThrow('nothing to imitate');
+    const wanted = { message: expect.stringContaining('nothing to imitate'), exitCode: 1 };
+    await expect(train([shown('a', 0, 'f')], sft)).rejects.toMatchObject(wanted);
+    expect(listVersions(join(dir, 'a'))).toEqual([]);
   });
 
   it('names the field of a demonstration that is missing', async () => {

@@ -4,7 +4,7 @@ import { untilAborted } from '../stream/waiting.ts';
 import { collectDemonstrations, type Demonstrations } from './demonstrations.ts';
 import type { TrainableModel } from './engine.ts';
 import type { FrameCache } from './frames.ts';
-import { imitate, imitationUpdates } from './imitation.ts';
+import { imitate, imitationUpdates, refuseNothing } from './imitation.ts';
 import { Learner, type LearnerSettings } from './learner.ts';
 import { trainOnSamples } from './online.ts';
 import type { PolicyObjective } from './presets.ts';
@@ -66,6 +66,7 @@ async function runImitation(
   const { minReward, batchSamples, learner } = config;
   const read = untilAborted(input, signal);
   const shown = await collectDemonstrations(read, model, { minReward, passOn, onBadRecord });
+  if (!signal.aborted) refuseNothing(shown.examples);
   const options = { epochs: learner.epochs, batchSamples, seed: learner.seed, signal };
   const total = learner.schedule.total ?? imitationUpdates(shown.examples.length, options);
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
@@ -96,6 +97,7 @@ async function begin(
   output: SessionOutput,
 ): Promise<TrainerState> {
   const version = await publisher.newest();
+  for (const line of publisher.warnings(version)) output.warn(line);
   if (version === null) {
     const state = freshState(baseSha256);
     await output.record(await publisher.publish(learner.parameters, state, { groups: [], metrics: {} }));

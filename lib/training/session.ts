@@ -18,6 +18,8 @@ export interface SessionOutput {
   progress(line: string): void;
   /** A line that stays. */
   note(line: string): void;
+  /** A line that stays, of something that is not as it should be. */
+  warn(line: string): void;
 }
 
 export interface SessionOptions {
@@ -78,6 +80,11 @@ export class Session {
     this.#options.output.progress(line);
   }
 
+  /** A warning for people. */
+  warn(line: string): void {
+    this.#options.output.warn(line);
+  }
+
   /** These groups are done with: learned from, or of no use. */
   settle(groups: readonly string[]): void {
     this.#groups.push(...groups);
@@ -116,6 +123,6 @@ export class Session {
     const reason = 'the loss or its gradient was not finite';
     const event = { type: 'event', v: 1, event: 'update_skipped', reason, steps, after_update: this.state.updates };
     await this.#options.output.record(event);
-    this.#options.output.note(`an update of ${steps} steps was skipped: ${reason}`);
+    this.#options.output.warn(`an update of ${steps} steps was skipped: ${reason}`);
   }
 }

@@ -31,13 +31,7 @@ export function versionFolder(dir: string, version: number): string {
 
 /** Whole versions, oldest first. A folder without manifest, or with a file of another size than it says, is not one. */
 export function listVersions(dir: string): number[] {
-  const root = join(dir, 'versions');
-  if (!existsSync(root)) return [];
-  return readdirSync(root)
-    .filter((name) => /^\d{6,}$/.test(name))
-    .map(Number)
-    .filter((version) => isWhole(versionFolder(dir, version), version))
-    .sort((a, b) => a - b);
+  return versionNumbers(dir).filter((version) => damageOf(versionFolder(dir, version), version) === null);
 }
 
 /** Null where the folder is not a whole version. */
@@ -49,12 +43,41 @@ export function readManifest(folder: string): Manifest | null {
   }
 }
 
-function isWhole(folder: string, version: number): boolean {
+/** Why a folder is not a whole version; null where it is one. */
+export function damageOf(folder: string, version: number): string | null {
   const manifest = readManifest(folder);
-  if (manifest?.version !== version) return false;
-  return Object.entries(manifest.files).every(
-    ([name, { bytes }]) => statSync(join(folder, name), { throwIfNoEntry: false })?.size === bytes,
-  );
+  if (!manifest?.files) return 'manifest.json is missing or cannot be read';
+  if (manifest.version !== version) return `manifest.json is of version ${manifest.version}`;
+  for (const [name, { bytes }] of Object.entries(manifest.files)) {
+    const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+    if (size === undefined) return `${name} is missing`;
+    if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;
+  }
+  return null;
+}
+
+/**
+ * One line for each damaged version that is newer than the one used in its place: nobody should go on from an older
+ * version without knowing.
+ * @param used The version that is used; null where it is the base weights of policy.onnx.
+ */
+export function damageWarnings(dir: string, used: number | null): string[] {
+  const instead = used === null ? `the weights of ${POLICY_FILE} are` : `version ${used} is`;
+  return versionNumbers(dir)
+    .filter((version) => used === null || version > used)
+    .map((version) => ({ version, why: damageOf(versionFolder(dir, version), version) }))
+    .filter(({ why }) => why !== null)
+    .map(({ version, why }) => `version ${version} of ${dir} is damaged (${why}); ${instead} used in its place`);
+}
+
+/** The numbers of all version folders, damaged ones too, oldest first. */
+function versionNumbers(dir: string): number[] {
+  const root = join(dir, 'versions');
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .filter((name) => /^\d{6,}$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
 }
 
 /** A file of a version; throws a DartError where its bytes are not those that were written. */
