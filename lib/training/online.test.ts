@@ -73,6 +73,12 @@ describe('trainOnSamples', () => {
     expect(summary).toMatchObject({ stopped: 'end-of-input', steps_left: 0 });
   });
 
+  it('warns of an update that was skipped', async () => {
+    const { warnings, session } = await train(reading(group('a', 4, { advantage: 1e300 })));
+    expect(warnings).toEqual(['an update of 4 steps was skipped: the loss or its gradient was not finite']);
+    expect(session.state).toMatchObject({ updates: 0, groups: ['a'] });
+  });
+
   it('leaves less than half a batch for another time', async () => {
     const { summary, session } = await train(reading(group('a', 2)), { batchSamples: 5 });
     expect(summary).toMatchObject({ steps_left: 2 });
