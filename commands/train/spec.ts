@@ -5,7 +5,8 @@ import { TRAIN_OPTIONS } from './options.ts';
 const exporting: CommandSpec = {
   name: 'export',
   summary: 'Bake a published version into one .onnx file',
-  description: 'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version says.',
+  description:
+    'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version-number says.',
   options: [
     OUTPUT_FILE,
     { name: 'version-number', type: 'integer', value: 'N', min: 0, describe: 'Version, instead of the newest' },
@@ -63,6 +64,9 @@ export const spec: CommandSpec = {
       describe: 'the plain baseline from a file of samples',
     },
   ],
-  exitCodes: { 1: 'the input ended and nothing was learned', 75: 'another dart-train publishes into the folder' },
+  exitCodes: {
+    1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate)',
+    75: 'another dart-train publishes into the folder',
+  },
   run: async (context) => (await import('./run.ts')).run(context),
 };
