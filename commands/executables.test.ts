@@ -1,9 +1,11 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../lib/cli/paths.ts';
+import { trajectory } from '../lib/store/trajectories.testing.ts';
+import { greyScreen, groupLines, lines } from './train/fixture.testing.ts';
 
 /** What only shows when the built commands are started as a user starts them: pipes, signals, links, the package. */
 const root = packageRoot();
@@ -113,9 +115,21 @@ describe('an executable', () => {
     expect([status, stderr]).toEqual([0, 'read one\nby itself\n']);
   });
 
-  it('tells of a full disk', () => {
-    const { status, stderr } = shell(`bin/dart-env tasks --from ${SUITE} > /dev/full`);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('stdout: cannot write: the disk is full')]);
+  it.each([
+    ['dart-env', `tasks --from ${SUITE}`],
+    ['dart-env', '--help'],
+    ['dart-curate', '$DIR/trajectories.ndjson'],
+    ['dart-train', '--policy onnx:fixtures/policies/base.onnx --publish $DIR/policy --blobs $DIR $DIR/samples.ndjson'],
+  ])('tells of a full disk: %s %s', (command, args) => {
+    const pair = [0, 1].map((index) => trajectory({ id: `g.${index}`, group: 'g', index, reward: index, steps: 1 }));
+    writeFileSync(join(dir, 'trajectories.ndjson'), lines(pair));
+    writeFileSync(join(dir, 'samples.ndjson'), groupLines(3, greyScreen(dir)));
+    const { status, stderr } = shell(`DIR=${dir}; bin/${command} ${args} > /dev/full`);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${command}: stdout: cannot write: the disk is full`),
+    ]);
+    expect(stderr).not.toContain('bug');
   });
 
   it('writes a megabyte into a slow pipe to its end', () => {

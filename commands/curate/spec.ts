@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CURATE_OPTIONS, POOL_CAPACITY, STORE } from './options.ts';
 
@@ -10,7 +10,7 @@ const poolAdd: CommandSpec = {
   summary: 'Put successes into the experience pool',
   description:
     'Stores the successful trajectories of the input (reward above 0.5) as experience: demonstrations by the script policy, or runs from elsewhere. They do not count in success rates. The same episode is kept once, so the same command again changes nothing.',
-  options: [REQUIRED_STORE, POOL_CAPACITY, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  options: [REQUIRED_STORE, POOL_CAPACITY, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [FILES],
   examples: [
     {
@@ -71,7 +71,7 @@ export const spec: CommandSpec = {
     'Reads trajectory records and prints sample records: groups whose rollouts have all ended, whose rewards differ, and which are recent enough, with an advantage for each step. A group in which everybody failed gets a stored success of the same task. Whatever is left out is said in an event record with the reason, and counted in the summary.',
     'With --store, trajectories and decisions are kept there: running twice decides once, and with --follow a group that was handed on but never learned from comes again. Records of other types pass through.',
   ].join('\n\n'),
-  options: [...CURATE_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  options: [...CURATE_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [FILES],
   subcommands: [pool, stats],
   examples: [

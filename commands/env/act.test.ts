@@ -51,7 +51,7 @@ describe('dart-env screenshot', () => {
     [['nowhere', '-o', 'x.png'], '"nowhere" is no desktop. Try: its server_url, http://127.0.0.1:5000'],
     [['http://127.0.0.1:9', '-o', 'x.png'], '/screen_size failed'],
     [['http://127.0.0.1:9'], '--output'],
-    [[], 'desktop is missing'],
+    [[], 'DESKTOP is missing'],
   ])('%j: says %s', async (args, message) => {
     const { code, out, err } = await env('screenshot', ...args);
     expect([code, out()]).toEqual([2, '']);

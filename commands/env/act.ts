@@ -24,7 +24,8 @@ export async function run(context: CommandContext): Promise<number> {
       await output.write({ type: 'event', v: SCHEMA_VERSION, event: 'action', desktop: guest.id, action });
     }
     const path = options.screenshot;
-    if (typeof path === 'string') await output.write(await saveScreen(context, guest, path));
+    if (typeof path === 'string' && options['dry-run'] !== true)
+      await output.write(await saveScreen(context, guest, path));
     await output.write({ type: 'summary', v: SCHEMA_VERSION, command: 'dart-env act', actions: actions.length });
     await output.close();
   } finally {

@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec, PositionalSpec } from '../../lib/cli/spec.ts';
 
 const UP_OPTIONS: readonly OptionSpec[] = [
@@ -61,7 +61,7 @@ export const up: CommandSpec = {
     "Starts desktops, each behind a server on loopback that answers OSWorld's API, and prints an env record when one is ready. They stay up until the reader of the records leaves, or a signal comes; then they are removed.",
     'With -o the file is written when all are ready.',
   ].join('\n\n'),
-  options: [...UP_OPTIONS, ...SLOWNESS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  options: [...UP_OPTIONS, ...SLOWNESS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   examples: [
     {
       command:
@@ -117,6 +117,7 @@ export const act: CommandSpec = {
     },
     ...OUTPUT_OPTIONS.filter(({ name }) => name === 'output'),
     ...COMMON_OPTIONS,
+    DRY_RUN_OPTION,
   ],
   examples: [
     { command: "dart-env act http://127.0.0.1:5000 'click(120,48)'", describe: 'a click' },

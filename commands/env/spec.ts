@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { act, screenshot, up } from './desktops_spec.ts';
 
@@ -44,6 +44,7 @@ const tasks: CommandSpec = {
     },
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
+    DRY_RUN_OPTION,
   ],
   examples: [
     { command: 'dart-env tasks --from fixtures/tasks/embedded --table', describe: 'the tasks of the embedded suite' },

@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
 
 const THRESHOLDS: readonly OptionSpec[] = [
@@ -127,6 +127,7 @@ export const spec: CommandSpec = {
     ...THRESHOLDS,
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
+    DRY_RUN_OPTION,
   ],
   subcommands: [score, compare],
   examples: [

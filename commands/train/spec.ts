@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { TRAIN_OPTIONS } from './options.ts';
 
@@ -46,7 +46,7 @@ export const spec: CommandSpec = {
     'Reads sample records, gathers whole groups, selects the steps of high entropy, and updates the policy whenever enough of them are there. Each update is reported as metric records; versions are published whole into --publish DIR, where rollouts find them, and the same command goes on from the newest one.',
     'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them.',
   ].join('\n\n'),
-  options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+  options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],
   subcommands: [exporting, init],
   examples: [

@@ -25,7 +25,6 @@ export const COMMON_OPTIONS: readonly OptionSpec[] = [
     describe: 'Print each option with its value and where it came from, and do nothing',
     group: 'General',
   },
-  { name: 'dry-run', type: 'boolean', describe: 'Say what would be done, and do nothing', group: 'General' },
   {
     name: 'quiet',
     alias: 'q',
@@ -52,6 +51,14 @@ export const COMMON_OPTIONS: readonly OptionSpec[] = [
     group: 'General',
   },
 ];
+
+/** For commands that can tell what they would do. `openOutput` makes no file then. */
+export const DRY_RUN_OPTION: OptionSpec = {
+  name: 'dry-run',
+  type: 'boolean',
+  describe: 'Say what would be done, and do nothing',
+  group: 'General',
+};
 
 /** For commands whose records may go to a file. */
 export const OUTPUT_OPTIONS: readonly OptionSpec[] = [

@@ -27,9 +27,10 @@ const PLAIN = {
 
 /**
  * What stands on the command line. Values stay text: `values.ts` makes them numbers.
+ * @param path Names from the command down, for messages: `['dart-eval', 'score']`.
  * @throws UsageError for unknown (with the nearest known), repeated, contradictory or valueless options.
  */
-export async function parseFlags(spec: CommandSpec, argv: readonly string[]): Promise<Flags> {
+export async function parseFlags(spec: CommandSpec, argv: readonly string[], path: readonly string[]): Promise<Flags> {
   const { default: yargs } = await import('yargs');
   const parsed = yargs([...argv])
     .options(yargsOptions(spec.options))
@@ -42,12 +43,13 @@ export async function parseFlags(spec: CommandSpec, argv: readonly string[]): Pr
       throw new UsageError(plainer(message));
     })
     .parseSync() as Record<string, unknown> & { _: (string | number)[] };
+  const command = path.join(' ');
   const values = new Map<string, unknown>();
   for (const [key, value] of Object.entries(parsed)) {
-    if (key !== '_' && key !== '$0' && value !== undefined) accept(spec, values, key, value);
+    if (key !== '_' && key !== '$0' && value !== undefined) accept(spec, values, key, value, command);
   }
   const positionals = parsed._.map(String);
-  checkPositionals(spec, positionals);
+  checkPositionals(spec, positionals, command);
   return { values, positionals };
 }
 
@@ -65,18 +67,19 @@ function yargsOptions(options: readonly OptionSpec[]): Record<string, Options> {
   return table;
 }
 
-function hasNegation(option: OptionSpec): boolean {
+/** True for a switch that also goes as `--no-…`. */
+export function hasNegation(option: OptionSpec): boolean {
   return option.type === 'boolean' && !option.name.startsWith('no-');
 }
 
-function accept(spec: CommandSpec, values: Map<string, unknown>, key: string, value: unknown): void {
+function accept(spec: CommandSpec, values: Map<string, unknown>, key: string, value: unknown, command: string): void {
   const option = spec.options.find((candidate) => candidate.name === key);
   if (option) {
     setOnce(values, option, value, `--${key}`);
     return;
   }
   const negated = spec.options.find((candidate) => hasNegation(candidate) && `no-${candidate.name}` === key);
-  if (!negated) throw unknownOption(spec, key);
+  if (!negated) throw unknownOption(spec, key, command);
   setOnce(values, negated, value !== true, `--${key}`);
 }
 
@@ -88,28 +91,28 @@ function setOnce(values: Map<string, unknown>, option: OptionSpec, value: unknow
   values.set(option.name, Array.isArray(value) && option.type === 'boolean' ? value.at(-1) : value);
 }
 
-function unknownOption(spec: CommandSpec, key: string): UsageError {
+function unknownOption(spec: CommandSpec, key: string, command: string): UsageError {
   const shown = key.length === 1 ? `-${key}` : `--${key}`;
   const names = [...spec.options, ...BUILT_IN].flatMap((option) =>
     hasNegation(option) ? [option.name, `no-${option.name}`] : [option.name],
   );
   const near = nearest(key, names);
-  return new UsageError(`unknown option ${shown}`, { hint: near ? `--${near}` : `${spec.name} --help` });
+  return new UsageError(`unknown option ${shown}`, { hint: near ? `--${near}` : `${command} --help` });
 }
 
-function checkPositionals(spec: CommandSpec, positionals: readonly string[]): void {
+function checkPositionals(spec: CommandSpec, positionals: readonly string[], command: string): void {
   const wanted = spec.positionals ?? [];
   const sub = (spec.subcommands ?? []).find((candidate) => candidate.name === positionals[0]);
-  if (sub) throw new UsageError(`the subcommand ${sub.name} comes first`, { hint: `${spec.name} ${sub.name} …` });
+  if (sub) throw new UsageError(`the subcommand ${sub.name} comes first`, { hint: `${command} ${sub.name} …` });
   const missing = wanted.find((positional, i) => positional.required && positionals[i] === undefined);
-  if (missing) throw new UsageError(`${missing.name} is missing`, { hint: `${spec.name} --help` });
+  if (missing) throw new UsageError(`${missing.name.toUpperCase()} is missing`, { hint: `${command} --help` });
   if (wanted.some((positional) => positional.multiple) || positionals.length <= wanted.length) return;
   const extra = positionals[wanted.length] as string;
   const near = nearest(
     extra,
     (spec.subcommands ?? []).map((candidate) => candidate.name),
   );
-  throw new UsageError(`unexpected argument '${extra}'`, { hint: near ?? `${spec.name} --help` });
+  throw new UsageError(`unexpected argument '${extra}'`, { hint: near ?? `${command} --help` });
 }
 
 /** "Not enough arguments following: n" in the words of the other messages. */

@@ -5,7 +5,7 @@ import { rangeOf } from './values.ts';
 /** What help, man page, completion and reference have in common: how an option is named and what is said of it. */
 
 export const ENVIRONMENT_NOTE =
-  'Every option can also be given as DART_<OPTION> in the environment (DART_LOG_FORMAT=json) or by its name in the config file. Flags go before the environment, the environment before the file.';
+  'Every option can also be given as DART_<OPTION> in the environment (DART_LOG_FORMAT=json; DART_NO_TABLE=1 turns a switch off) or by its name in the config file. Flags go before the environment, the environment before the file.';
 
 /** `--output FILE`, `--[no-]tis`. */
 export function longForm(option: OptionSpec): string {
@@ -20,7 +20,10 @@ export function fullForm(option: OptionSpec): string {
 
 /** What stands for the value in the help: `FILE`, `N`. */
 export function placeholderOf(option: OptionSpec): string {
-  return option.value ?? (option.type === 'string' ? 'TEXT' : 'N');
+  if (option.value !== undefined) return option.value;
+  // Of `tis-level` the level is what is chosen.
+  if (option.choices) return option.name.slice(option.name.lastIndexOf('-') + 1).toUpperCase();
+  return option.type === 'string' ? 'TEXT' : 'N';
 }
 
 /** What the table says beside the sentence: choices, range, default. Empty where there is nothing. */

@@ -50,11 +50,13 @@ export class Output {
 
 /**
  * The output that `-o FILE` (or the option named by `option`) asks for; `-` or nothing is standard output. A command that
- * returns without closing it has it closed, one that throws or is stopped has it discarded.
+ * returns without closing it has it closed, one that throws or is stopped has it discarded. With --dry-run no file is made:
+ * what is said goes to standard output.
  */
 export async function openOutput(context: CommandContext, option = 'output'): Promise<Output> {
   const path = context.options[option];
-  if (typeof path !== 'string' || path === '-') return new Output(context.io, null);
+  const dry = context.options['dry-run'] === true;
+  if (typeof path !== 'string' || path === '-' || dry) return new Output(context.io, null);
   return new Output(context.io, await WholeFile.open(resolvePath(context.io, path)));
 }
 

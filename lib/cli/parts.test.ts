@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { watchReader } from './hangup.ts';
 import { testIo } from './io.testing.ts';
-import { wrap } from './layout.ts';
+import { placeholderOf, wrap } from './layout.ts';
 import { xdgFolder } from './paths.ts';
 import { Progress } from './progress.ts';
 import { renderTable } from './table.ts';
@@ -35,6 +35,16 @@ describe('renderTable', () => {
       ],
     );
     expect(text).toBe('domain  success\nchrome    85.0%  x\nos         7.5%\nred           -');
+  });
+});
+
+describe('placeholderOf', () => {
+  it('is the word of the table, else what is chosen, else the kind', () => {
+    const option = { name: 'tis-level', type: 'string', describe: '' } as const;
+    expect(placeholderOf({ ...option, choices: ['token'] })).toBe('LEVEL');
+    expect(placeholderOf({ ...option, choices: ['token'], value: 'HOW' })).toBe('HOW');
+    expect(placeholderOf(option)).toBe('TEXT');
+    expect(placeholderOf({ ...option, type: 'integer' })).toBe('N');
   });
 });
 

@@ -19,7 +19,7 @@ export interface Place {
 export function report(thrown: unknown, place: Place): number {
   const { io, log } = place;
   const stopped = io.signal.aborted ? stopCode(io.signal.reason) : undefined;
-  const error = stopped === undefined && isAbort(thrown) && io.signal.aborted ? io.signal.reason : thrown;
+  const error = stopped === undefined && io.signal.aborted ? causeOf(thrown, io.signal.reason) : thrown;
   const code = stopped ?? stopCode(error);
   if (code !== undefined) {
     // What fails while everything is being stopped fails because of that.
@@ -32,6 +32,11 @@ export function report(thrown: unknown, place: Place): number {
   }
   const known = asDartError(error);
   return known ? reportKnown(known, place) : reportBug(error, log);
+}
+
+/** What made the command end: its signal's reason, where that is an error to be told or what was thrown says nothing. */
+function causeOf(thrown: unknown, reason: unknown): unknown {
+  return reason instanceof DartError || isAbort(thrown) ? reason : thrown;
 }
 
 function reportKnown(error: DartError, place: Place): number {

@@ -1,5 +1,7 @@
 import { type Config, readConfig } from './config.ts';
-import type { Flags } from './flags.ts';
+import { variableOf } from './environment.ts';
+import { type Flags, hasNegation } from './flags.ts';
+import { placeholderOf } from './layout.ts';
 import type { CommandSpec, Io, OptionSpec, OptionValue } from './spec.ts';
 import { UsageError } from './usage.ts';
 import { coerce } from './values.ts';
@@ -16,11 +18,6 @@ export interface Resolved {
 export interface Resolution {
   options: Map<string, Resolved>;
   warnings: string[];
-}
-
-/** `max-steps` → `DART_MAX_STEPS`. */
-export function variableOf(option: string): string {
-  return `DART_${option.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /**
@@ -44,11 +41,8 @@ export function resolveOptions(spec: CommandSpec, flags: Flags, commands: readon
 function resolveOne(option: OptionSpec, flags: Flags, config: Config | null, io: Io): Resolved {
   const flag = flags.values.get(option.name);
   if (flag !== undefined) return made(option, flag, 'flag', `--${option.name}`);
-  const variable = variableOf(option.name);
-  const text = io.env[variable];
-  if (text !== undefined && text !== '') {
-    return made(option, option.multiple ? text.split(',') : text, 'environment', variable);
-  }
+  const variable = fromEnvironment(option, io);
+  if (variable) return variable;
   if (config?.values.has(option.name)) {
     return made(option, config.values.get(option.name), 'config', `${config.path}: ${option.name}`);
   }
@@ -56,12 +50,27 @@ function resolveOne(option: OptionSpec, flags: Flags, config: Config | null, io:
   return { value: option.multiple ? [String(option.default)] : option.default, origin: 'default', where: '' };
 }
 
+/** `DART_<OPTION>`; of a switch also `DART_NO_<OPTION>`, which means the opposite. */
+function fromEnvironment(option: OptionSpec, io: Io): Resolved | null {
+  const variable = variableOf(option.name);
+  const negated = variableOf(`no-${option.name}`);
+  const text = io.env[variable] ?? '';
+  const opposite = hasNegation(option) ? (io.env[negated] ?? '') : '';
+  if (text !== '' && opposite !== '')
+    throw new UsageError(`given as ${variable} and as ${negated}`, { where: negated });
+  if (opposite !== '') {
+    const { value, ...resolved } = made(option, opposite, 'environment', negated);
+    return { value: value !== true, ...resolved };
+  }
+  return text === '' ? null : made(option, option.multiple ? text.split(',') : text, 'environment', variable);
+}
+
 function made(option: OptionSpec, raw: unknown, origin: Origin, where: string): Resolved {
   return { value: coerce(option, raw, where), origin, where };
 }
 
 function missing(option: OptionSpec, commands: readonly string[]): UsageError {
-  const value = option.type === 'boolean' ? '' : ` ${option.value ?? 'VALUE'}`;
+  const value = option.type === 'boolean' ? '' : ` ${placeholderOf(option)}`;
   return new UsageError(`--${option.name} is missing`, { hint: `${commands.join(' ')} --${option.name}${value}` });
 }
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DartError } from '../errors.ts';
-import { ReaderGone } from '../stream/writer.ts';
-import { COMMON_OPTIONS, OUTPUT_OPTIONS } from './common.ts';
+import { outputError, ReaderGone } from '../stream/writer.ts';
+import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from './common.ts';
 import { readInputs } from './input.ts';
 import { testIo } from './io.testing.ts';
 import { logOf } from './log.ts';
@@ -29,6 +29,7 @@ function command(run: (context: CommandContext) => Promise<number> = async () =>
       { name: 'mode', type: 'string', choices: ['fast', 'slow'], describe: 'How to go' },
       ...OUTPUT_OPTIONS,
       ...COMMON_OPTIONS,
+      DRY_RUN_OPTION,
     ],
     positionals: [{ name: 'files', describe: 'What to read', multiple: true }],
     subcommands: [{ name: 'score', summary: 'Score them', options: [], run: async () => 7 }],
@@ -140,6 +141,40 @@ describe('options', () => {
     expect(err).toContain('none.json: cannot read the config file: no such file or folder');
   });
 
+  it('takes DART_NO_X for a switch', async () => {
+    const off = await attempt(['--print-config'], { env: { DART_NO_TIS: '1', DART_NO_TABLE: '0' } });
+    expect(off.io.records()[0]).toMatchObject({
+      options: {
+        tis: { value: false, origin: 'environment', from: 'DART_NO_TIS' },
+        table: { value: true, origin: 'environment', from: 'DART_NO_TABLE' },
+      },
+    });
+    expect((await attempt(['--tis'], { env: { DART_NO_TIS: '1' } })).options?.tis).toBe(true);
+    const spec = { ...command(), options: [{ name: 'no-tis', type: 'boolean', describe: 'Plain' } as const] };
+    expect((await attempt([], { env: { DART_NO_TIS: '1' } }, spec)).options).toEqual({ 'no-tis': true });
+    const both = await attempt([], { env: { DART_NO_TIS: '1', DART_TIS: '1' } });
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('given as DART_TIS and as DART_NO_TIS')]);
+  });
+
+  it('warns of a variable that is almost an option, and of no other', async () => {
+    const env = { DART_TEMPURATURE: '1', DART_NO_TSI: '1', DART_SHARED: '/s', DART_UNRELATED: '1', DART_DI: '1' };
+    expect((await attempt([], { env })).err.split('\n')).toEqual([
+      'dart-try: warning: the variable DART_NO_TSI is no option of this command. Try: DART_NO_TIS',
+      'dart-try: warning: the variable DART_TEMPURATURE is no option of this command. Try: DART_TEMPERATURE',
+      '',
+    ]);
+    const sub = { name: 'score', summary: 'Score', options: [{ name: 'repeat', type: 'integer', describe: 'x' }] };
+    const spec = { ...command(), subcommands: [sub as CommandSpec] };
+    expect((await attempt([], { env: { DART_REPEAT: '2' } }, spec)).err).toBe('');
+  });
+
+  it('names the whole command where an argument is missing', async () => {
+    const positionals = [{ name: 'before', describe: 'The first', required: true }];
+    const score: CommandSpec = { name: 'score', summary: 'Score', options: [], positionals, run: async () => 0 };
+    const { code, err } = await attempt(['score'], {}, { ...command(), subcommands: [score] });
+    expect([code, err]).toEqual([2, expect.stringContaining('BEFORE is missing. Try: dart-try score --help\n')]);
+  });
+
   it('does not print passwords', async () => {
     const { io } = await attempt(['--print-config', '--tasks', 'mysql://me:secret@host/db']);
     expect(io.out()).toContain('mysql://me:***@host/db');
@@ -235,6 +270,28 @@ describe('runCommand', () => {
     }
   });
 
+  it.each(['returns', 'fails'])('tells of an output that failed although the command %s', async (how) => {
+    const stop = new AbortController();
+    const stopped = command(async () => {
+      stop.abort(outputError(Object.assign(new Error('no space'), { code: 'ENOSPC' }), 'stdout'));
+      if (how === 'fails') throw new Error('the connection was cut');
+      return 0;
+    });
+    const { code, err } = await attempt([], { signal: stop.signal }, stopped);
+    const told = 'dart-try: stdout: cannot write: the disk is full. Try: free some space, or another disk\n';
+    expect([code, err]).toEqual([2, told]);
+  });
+
+  it.each([
+    ['ENOSPC', 2, 'dart-try: stdout: cannot write: the disk is full. Try: free some space, or another disk\n'],
+    ['EPIPE', 0, ''],
+  ])('says in words that the help could not be written: %s', async (code, expected, told) => {
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('x'), { code })) });
+    stdout.on('error', () => {});
+    const { code: status, err } = await attempt(['--help'], { stdout });
+    expect([status, err]).toEqual([expected, told]);
+  });
+
   it('stops reading standard input when it is stopped', async () => {
     const stop = new AbortController();
     const silent = new Readable({ read() {} });
@@ -279,6 +336,11 @@ describe('inputs and outputs', () => {
     expect((await attempt(['-o', 'out'], { cwd: dir, stdin: '{"type":"b"}\n?' }, copies)).code).toBe(2);
     expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(whole);
     expect(readdirSync(dir)).toEqual(['out']);
+  });
+
+  it('makes no file with --dry-run', async () => {
+    const { code, io } = await attempt(['-o', 'out', '--dry-run'], { cwd: dir, stdin: '{"type":"a"}\n' }, copies);
+    expect([code, io.records().length, readdirSync(dir)]).toEqual([0, 2, []]);
   });
 
   it('says that the disk is full and that a file is missing', async () => {

@@ -1,5 +1,6 @@
 import { EXIT } from '../errors.ts';
-import { RecordWriter } from '../stream/writer.ts';
+import { outputError, RecordWriter } from '../stream/writer.ts';
+import { variableWarnings } from './environment.ts';
 import { parseFlags } from './flags.ts';
 import { renderHelp, renderShortHelp } from './help.ts';
 import { type Level, Log, logOf } from './log.ts';
@@ -24,8 +25,10 @@ export async function runCommand(spec: CommandSpec, argv: readonly string[], io:
     if (asks(rest, '--help', '-h')) return await print(full, renderHelp(command, path));
     if (asks(rest, '--version')) return await print(full, `${spec.name} ${packageVersion()}\n`);
     if (!command.run) return withoutSubcommand(place, rest);
-    const code = await start(place, rest);
-    return full.signal.aborted ? (stopCode(full.signal.reason) ?? code) : code;
+    const code = await start(place, rest, spec);
+    if (!full.signal.aborted) return code;
+    // A command takes any abort for a request to stop; the output that failed is told here.
+    return stopCode(full.signal.reason) ?? report(full.signal.reason, place);
   } catch (error) {
     return report(error, place);
   }
@@ -45,15 +48,16 @@ function descend(spec: CommandSpec, argv: readonly string[]) {
   }
 }
 
-async function start(place: Place, argv: readonly string[]): Promise<number> {
+async function start(place: Place, argv: readonly string[], root: CommandSpec): Promise<number> {
   const { spec, path, io } = place;
-  const flags = await parseFlags(spec, argv);
+  const flags = await parseFlags(spec, argv, path);
   const resolution = resolveOptions(spec, flags, path, io);
   const options: Record<string, OptionValue> = {};
   for (const [name, resolved] of resolution.options) options[name] = resolved.value;
   const context: CommandContext = { io, options, positionals: flags.positionals, command: path[0] };
   place.log = logOf(context);
-  for (const warning of resolution.warnings) place.log.warn(warning);
+  const warnings = [...resolution.warnings, ...variableWarnings(io.env, spec, root)];
+  for (const warning of warnings) place.log.warn(warning);
   if (options['print-config'] === true) {
     const writer = new RecordWriter(io.stdout, { signal: io.signal });
     await writer.write(configRecord(path.join(' '), resolution));
@@ -91,7 +95,7 @@ function asks(argv: readonly string[], ...words: string[]): boolean {
 
 async function print(io: Io, text: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    io.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    io.stdout.write(text, (error) => (error ? reject(outputError(error, 'stdout')) : resolve()));
   });
   return EXIT.ok;
 }
