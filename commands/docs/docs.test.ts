@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { variableOf, variableWarnings } from '../../lib/cli/environment.ts';
 import { renderHelp } from '../../lib/cli/help.ts';
 import { commandsOf } from '../../lib/cli/pages/tree.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
@@ -13,6 +14,19 @@ describe('generated documentation', () => {
     const path = join(packageRoot(), 'docs', name);
     expect(existsSync(path), `${name} is missing`).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+});
+
+describe('variables of the environment', () => {
+  it('draw no warning from the commands that they are not meant for', () => {
+    const env = Object.fromEntries(
+      nodes.flatMap(({ spec }) => spec.options.map(({ name }) => [variableOf(name), '1'])),
+    );
+    const warnings = COMMANDS.flatMap((root) =>
+      commandsOf(root).flatMap(({ spec }) => variableWarnings(env, spec, root)),
+    );
+    expect(Object.keys(env)).toContain('DART_PRESET');
+    expect(warnings).toEqual([]);
   });
 });
 

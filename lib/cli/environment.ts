@@ -2,13 +2,17 @@ import { hasNegation } from './flags.ts';
 import type { CommandSpec, Io } from './spec.ts';
 import { editDistance } from './usage.ts';
 
-/** Variables that are no options: for tests, builds and the parts that look for libraries. */
+/** Variables for tests, builds and the parts that look for libraries; then options of one command that are near another's. */
 const OTHERS: ReadonlySet<string> = new Set([
   'DART_SHARED',
   'DART_TEST_REQUIRE',
   'DART_PYTHON',
   'DART_CUDA_LIBRARY',
   'DART_REQUIRE_CUDA',
+  'DART_MIN_STEPS',
+  'DART_PRESET',
+  'DART_RESET',
+  'DART_TASK',
 ]);
 const MOST_EDITS = 2;
 
