@@ -21,7 +21,7 @@ const WHAT: readonly OptionSpec[] = [
     required: true,
     value: 'SPEC',
     describe:
-      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail',
+      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail, fixed:wait',
   },
   { name: 'domain', type: 'string', value: 'NAME', multiple: true, describe: 'Only tasks of this domain' },
   { name: 'task', type: 'string', value: 'ID', multiple: true, describe: 'Only this task' },

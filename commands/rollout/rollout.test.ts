@@ -172,6 +172,34 @@ describe('dart-rollout', () => {
   it('with --dry-run does nothing', async () => {
     const { code, out } = await rollout([...TWO, '--policy', 'random', '--dry-run']);
     expect([code, out()]).toEqual([0, '']);
+    const missing = await rollout([...TWO, '--policy', 'onnx:missing.onnx', '--dry-run']);
+    expect([missing.code, missing.err()]).toEqual([2, expect.stringContaining('there is no such policy file')]);
+  });
+
+  it('leaves bad lines of a file out, or a folder as output at once', async () => {
+    writeFileSync(join(dir, 'tasks.ndjson'), `${BARE}\nnonsense\n`);
+    const args = ['--tasks', 'tasks.ndjson', '--policy', 'fixed:fail', '-n', '1'];
+    const failed = await rollout(args);
+    expect([failed.code, failed.err()]).toEqual([2, expect.stringContaining('tasks.ndjson:2: not JSON')]);
+    const skipped = await rollout([...args, '--on-error', 'skip']);
+    expect([skipped.code, skipped.records().at(-1)]).toMatchObject([2, { trajectories: 1, skipped: 1 }]);
+    const folder = await rollout([...args, '--on-error', 'skip', '-o', '.']);
+    expect([folder.code, folder.err()]).toEqual([2, expect.stringContaining('it is a folder, not a file')]);
+  });
+
+  it('says when a run has everything already, and when its policy changed', async () => {
+    writeFileSync(join(dir, 'one-task.ndjson'), `${BARE}\n`);
+    const go = async (policy: string) => {
+      const io = testIo({ cwd: dir });
+      const args = ['--tasks', 'one-task.ndjson', '-n', '2', '--run-id', 'a', '--store', `sqlite:${dir}/a.db`];
+      await runCommand(spec, [...args, '--policy', policy, '--blobs', 'blobs'], io);
+      return io.err();
+    };
+    expect(await go('fixed:fail')).toContain('success 1.00');
+    const again = await go('fixed:fail');
+    expect(again).toContain('all 2 rollouts of run a are there already');
+    expect(again).not.toContain('begun with');
+    expect(await go('random')).toContain('run a was begun with policy fixed:fail and goes on with random');
   });
 
   it('with a store continues where the run ended', async () => {

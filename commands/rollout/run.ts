@@ -6,10 +6,11 @@ import { printTable } from '../../lib/cli/table.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
 import { EXIT, messageOf } from '../../lib/errors.ts';
 import { noteDesktops } from '../../lib/rollout/desktop_notes.ts';
+import { openPolicies } from '../../lib/rollout/policies.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
-import { openStore } from '../../lib/store/index.ts';
+import { openStore, type Store } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
 import { SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
@@ -27,6 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
   const output = await openOutput(context);
   const input = await readInput(context, settings.filter, (record) => output.write(record));
   if (options['dry-run'] === true) {
+    await checkPolicy(settings);
     log.info(
       `would give ${input.tasks.length} tasks ${settings.session.rollouts} rollouts each as run ${settings.session.runId}`,
     );
@@ -35,6 +37,7 @@ export async function run(context: CommandContext): Promise<number> {
   await makeFolder(settings.blobs);
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
   const store = settings.store === undefined ? null : await openStore(settings.store);
+  await warnOfOtherPolicy(context, store, settings);
   const environments = await openEnvironments(
     input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),
     {
@@ -60,7 +63,7 @@ export async function run(context: CommandContext): Promise<number> {
         progress: (tally, version) => progress.update(() => describe(tally, version)),
       },
     });
-    progress.done(describe(end.tally, end.version));
+    progress.done((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end.tally, end.version));
     await output.write(summaryOf(end, settings, environments.failures, input.skipped));
     await output.close();
     if (options.table === true) await printTable(io, ['outcome', 'rollouts'], Object.entries(end.tally.outcomes));
@@ -85,7 +88,38 @@ function describe(tally: Tally, version: number): string {
     recent,
     `version ${version}`,
     counts.map(([name, count]) => `${name} ${count}`).join(' '),
-  ].join(', ');
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** A run that had everything it was asked for before it began: said in words, where numbers of nothing would puzzle. */
+async function nothingLeft(
+  tasks: number,
+  { session: { runId, rollouts, follow } }: Settings,
+  store: Store | null,
+  { tally }: SessionEnd,
+): Promise<string | null> {
+  if (store === null || follow || tally.trajectories > 0) return null;
+  const wanted = tasks * rollouts;
+  const there = await store.countRollouts(runId);
+  if (there >= wanted) return `all ${wanted} rollouts of run ${runId} are there already`;
+  return `nothing done: ${there} of ${wanted} rollouts of run ${runId} are there already`;
+}
+
+/** Two policies in one run are told apart by nobody who reads it. */
+async function warnOfOtherPolicy(context: CommandContext, store: Store | null, { session }: Settings): Promise<void> {
+  const before = (await store?.runConfig(session.runId))?.policy;
+  if (typeof before !== 'string' || before === session.policy) return;
+  logOf(context).warn(
+    `run ${session.runId} was begun with policy ${before} and goes on with ${session.policy}. Try: another --run-id`,
+  );
+}
+
+/** Opens the policy and closes it again. */
+async function checkPolicy({ session: { policy, threads } }: Settings): Promise<void> {
+  const { policies } = await openPolicies(policy, 1, threads);
+  await Promise.all(policies.map((opened) => opened.close()));
 }
 
 function summaryOf(

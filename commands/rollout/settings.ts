@@ -60,7 +60,7 @@ export function settingsOf({ io, options }: CommandContext): Settings {
       onParseError: text('on-parse-error') as 'observe' | 'fail',
       failAtLimit: options['fail-at-limit'] === true,
       assetsDir: assets === undefined ? null : resolvePath(io, assets),
-      config: { ...options },
+      config: { ...options, policy: absolute(text('policy')!, io) },
     },
   };
 }

@@ -75,6 +75,13 @@ describe('runSession', () => {
     expect((await session({ policy: 'fixed:finished' })).end.tally.meanReward).toBe(0);
   });
 
+  it('tells the first error of a kind with its task, once', async () => {
+    const { end, messages } = await session({ policy: 'script' });
+    expect(end.tally.outcomes.policy_error).toBe(6);
+    expect(messages.filter((text) => text.startsWith('first '))).toHaveLength(1);
+    expect(messages.at(0)).toMatch(/^first policy_error: os\/[abc]: (?!os).*expert/);
+  });
+
   it('is the same again with one desktop and the same seed, but for times', async () => {
     const stable = async (seed: number) =>
       (await session({ policy: 'random', seed })).written.map(({ started_at, finished_at, steps, ...rest }) => ({

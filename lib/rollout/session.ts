@@ -106,6 +106,8 @@ class Session {
   readonly #tally = new Tally();
   readonly #outlet: Outlet<Trajectory>;
   #syncs = 0;
+  /** Kinds of errors, and versions that could not be loaded, that were told already. */
+  readonly #told = new Set<string>();
 
   constructor(
     options: SessionOptions,
@@ -133,7 +135,7 @@ class Session {
     const { options, workers } = { options: this.#options, workers: this.workers };
     await this.#link?.begin(options.tasks, options.config ?? null);
     for (const { id, state, version } of workers.workers) this.#link?.noteWorker(id, workers.name, state, version);
-    await this.#toLatest();
+    await this.#toNewestWhole();
     const over = new AbortController();
     const following = this.#follow(AbortSignal.any([over.signal, options.stopping.stop]));
     try {
@@ -195,8 +197,17 @@ class Session {
       await this.#options.write(trajectory);
       this.#progress.observe(trajectory);
       this.#tally.add(trajectory);
+      this.#tellFirst(trajectory);
     }
     this.#options.notes.progress(this.#tally, this.workers.version);
+  }
+
+  /** The first error of each kind is told: where every rollout ends in it, this is the reason. */
+  #tellFirst({ task_id, outcome, error }: Trajectory): void {
+    if (error === undefined || error === null || this.#told.has(outcome)) return;
+    this.#told.add(outcome);
+    const reason = error.startsWith(`${task_id}: `) ? error : `${task_id}: ${error}`;
+    this.#options.notes.warn(`first ${outcome}: ${reason}`);
   }
 
   /** In asynchronous mode, and only with `follow`: newer versions as they come. */
@@ -217,6 +228,19 @@ class Session {
     if (!latest || latest.version <= this.workers.oldestVersion) return false;
     await this.#sync(latest.version, latest.path);
     return true;
+  }
+
+  /** At the start: the newest version, or where that cannot be loaded the one before it that can. */
+  async #toNewestWhole(): Promise<void> {
+    let next = (await this.#versions?.latest()) ?? null;
+    while (next && next.version > this.workers.oldestVersion) {
+      await this.#sync(next.version, next.path);
+      if (this.workers.oldestVersion >= next.version) return;
+      const damaged = next.version;
+      next = (await this.#versions?.before?.(damaged)) ?? null;
+      const instead = next ? next.version : this.workers.oldestVersion;
+      this.#options.notes.warn(`version ${damaged} cannot be loaded; version ${instead} is taken instead`);
+    }
   }
 
   #sync(version: number, path: string): Promise<void> {
@@ -245,7 +269,9 @@ class Session {
     this.#link?.noteSync(sync);
     const change = `${sync.worker_id}: version ${sync.from_version} → ${sync.to_version}`;
     if (sync.error !== undefined) {
-      this.#options.notes.warn(`${change} failed, the old one serves on: ${sync.error}`);
+      const message = `${change} failed, the old one serves on: ${sync.error}`;
+      if (!this.#told.has(message)) this.#options.notes.warn(message);
+      this.#told.add(message);
       return;
     }
     this.#syncs += 1;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,24 @@ describe('PublishedDirectory', () => {
     expect(await source.latest()).toEqual({ version: 12, path: join(folder, 'versions/000012') });
     writeFileSync(join(folder, 'latest.json'), '{"version":13,"path":"/elsewhere/13"}');
     expect(await source.latest()).toEqual({ version: 13, path: '/elsewhere/13' });
+  });
+
+  it('knows the newest whole version before another', async () => {
+    const put = (name: string, version: number, bytes: number) => {
+      const path = join(folder, 'versions', name);
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'weights.safetensors'), 'four');
+      const manifest = { version, files: { 'weights.safetensors': { bytes } } };
+      writeFileSync(join(path, 'manifest.json'), JSON.stringify(manifest));
+      return path;
+    };
+    const whole = put('000003', 3, 4);
+    put('000004', 4, 5);
+    put('000005', 5, 4);
+    mkdirSync(join(folder, 'versions/.000002.1.tmp'));
+    const source = new PublishedDirectory(folder);
+    expect(await source.before(5)).toEqual({ version: 3, path: whole });
+    expect(await source.before(3)).toBeNull();
   });
 
   it('names a file that is no announcement', async () => {

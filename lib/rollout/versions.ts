@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { delay } from '../environment/waiting.ts';
@@ -14,8 +14,14 @@ export interface AvailableVersion {
 export interface VersionSource {
   /** Null while nothing is published. */
   latest(): Promise<AvailableVersion | null>;
+  /** The newest whole version older than this one, for when that one cannot be loaded. */
+  before?(version: number): Promise<AvailableVersion | null>;
 }
 
+const manifestSchema = z.looseObject({
+  version: z.number(),
+  files: z.record(z.string(), z.looseObject({ bytes: z.number() })),
+});
 const latestSchema = z.looseObject({ version: z.number().int().nonnegative(), path: z.string().min(1) });
 
 /** `DIR/latest.json` of a published directory; its path is taken relative to DIR. It is replaced whole. */
@@ -45,6 +51,30 @@ export class PublishedDirectory implements VersionSource {
     }
     const { version, path } = latest;
     return { version, path: isAbsolute(path) ? path : join(this.#folder, path) };
+  }
+
+  async before(version: number): Promise<AvailableVersion | null> {
+    const root = join(this.#folder, 'versions');
+    const names = await readdir(root).catch(() => []);
+    const older = names.filter((name) => /^\d{6,}$/.test(name) && Number(name) < version);
+    for (const name of older.sort((a, b) => Number(b) - Number(a))) {
+      const found = { version: Number(name), path: join(root, name) };
+      if (await isWhole(found)) return found;
+    }
+    return null;
+  }
+}
+
+/** A version whose manifest is there, and whose files are as long as it says. */
+async function isWhole({ version, path }: AvailableVersion): Promise<boolean> {
+  try {
+    const manifest = manifestSchema.parse(JSON.parse(await readFile(join(path, 'manifest.json'), 'utf8')));
+    const sizes = Object.entries(manifest.files).map(
+      async ([name, { bytes }]) => (await stat(join(path, name))).size === bytes,
+    );
+    return manifest.version === version && (await Promise.all(sizes)).every(Boolean);
+  } catch {
+    return false;
   }
 }
 

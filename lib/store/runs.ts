@@ -24,6 +24,12 @@ export async function registerRun(context: StoreContext, run: NewRun): Promise<v
   });
 }
 
+/** The options that a run was registered with, as `registerRun` got them; null where it or they are not known. */
+export async function runConfig({ db }: StoreContext, runId: string): Promise<Record<string, unknown> | null> {
+  const row = await db.selectFrom('run').select('config_json').where('run_id', '=', runId).executeTakeFirst();
+  return row?.config_json ? (JSON.parse(row.config_json) as Record<string, unknown> | null) : null;
+}
+
 /** Stores task records; a task that is there already gets the new record. */
 export async function upsertTasks(context: StoreContext, tasks: readonly Task[]): Promise<void> {
   if (tasks.length === 0) return;

@@ -31,6 +31,9 @@ export class Store {
   registerRun(run: runs.NewRun): Promise<void> {
     return runs.registerRun(this.#context, run);
   }
+  runConfig(runId: string): Promise<Record<string, unknown> | null> {
+    return runs.runConfig(this.#context, runId);
+  }
   listRuns(): Promise<string[]> {
     return runs.listRuns(this.#context);
   }
