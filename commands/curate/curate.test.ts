@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -90,6 +90,17 @@ describe('dart-curate', () => {
     expect(code).toBe(1);
     expect(summary.rejected_groups).toEqual({ all_failed: 1 });
     expect(stderr).toContain('groups left out: 1 all_failed');
+  });
+
+  it('says that no trajectory came, and looks for all files before it reads one', async () => {
+    const task = { type: 'task', v: 1, task_id: 'a', id: 'a', domain: 'os', instruction: 'do it', evaluator: {} };
+    const { code, stderr } = await curate([], lines([task, task]));
+    expect(code).toBe(1);
+    expect(stderr).toContain('no trajectory record came; 2 task records passed. Try: dart-rollout … | dart-curate');
+    writeFileSync(join(cwd, 'in.ndjson'), lines(pair('g1')));
+    const missing = await curate(['in.ndjson', 'missing.ndjson']);
+    expect([missing.code, missing.stdout]).toEqual([2, '']);
+    expect(missing.stderr).toContain('missing.ndjson: cannot read: no such file');
   });
 
   it('takes its rules from the options', async () => {
@@ -198,8 +209,21 @@ describe('dart-curate pool and stats', () => {
       experience: 1,
     });
     expect(stats.stderr).toMatch(/chrome\/t1 +chrome +0\.00 +2 +- +0 +1/);
-    expect((await curate(['stats', '--store', 'sqlite:empty.db'])).code).toBe(1);
-    expect((await curate(['pool', 'list', '--store', 'sqlite:empty.db'])).code).toBe(1);
+    const unknown = await curate(['stats', ...store, '--run-id', 'nope']);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the store has no run nope')]);
+  });
+
+  it('make no store where there is none, and say when one is empty', async () => {
+    for (const command of [['stats'], ['pool', 'list']]) {
+      const { code, stderr } = await curate([...command, '--store', 'sqlite:never.db']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('there is no such store')]);
+      expect(existsSync(join(cwd, 'never.db'))).toBe(false);
+    }
+    await curate(store);
+    const stats = await curate(['stats', ...store]);
+    expect([stats.code, stats.stderr]).toEqual([1, expect.stringContaining('the store knows no task yet')]);
+    const list = await curate(['pool', 'list', ...store]);
+    expect([list.code, list.stderr]).toEqual([1, expect.stringContaining('the pool is empty')]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { openInput, resolvePath } from '../../lib/cli/input.ts';
+import { checkInputs, openInput, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
@@ -19,6 +19,7 @@ export async function* inputBatches(
   const { io, options, positionals } = context;
   if (positionals.length === 0 && (io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
   const paths = positionals.length === 0 ? ['-'] : positionals;
+  await checkInputs(paths, io);
   for (const [index, path] of paths.entries()) {
     const follow = options.follow === true && path !== '-' && index === paths.length - 1;
     const { stream, name } = await source(context, path, follow);

@@ -10,7 +10,7 @@ import type { Store } from '../../lib/store/index.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import { SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { skipRecord } from './input.ts';
-import { anyStore } from './store.ts';
+import { anyStore, storeToRead } from './store.ts';
 
 /** Successes that are stored in one go. */
 const BATCH = 50;
@@ -28,7 +28,7 @@ export async function add(context: CommandContext): Promise<number> {
 
 /** `dart-curate pool list`: what the pool holds, by task. */
 export async function list(context: CommandContext): Promise<number> {
-  const store = await anyStore(context);
+  const store = await storeToRead(context);
   try {
     const output = await openOutput(context);
     const counts = await store.experienceCounts();
@@ -40,6 +40,7 @@ export async function list(context: CommandContext): Promise<number> {
       const rows = counts.map((row) => [row.task_id, row.domain, row.successes, row.unscored]);
       await printTable(context.io, ['task', 'domain', 'successes', 'without log-probs'], rows);
     }
+    if (counts.length === 0) tell(context, 'the pool is empty');
     return counts.length > 0 ? EXIT.ok : EXIT.negative;
   } finally {
     await store.close();

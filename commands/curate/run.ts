@@ -11,11 +11,12 @@ import { MemoryPool } from '../../lib/curation/memory-pool.ts';
 import type { CurationOptions } from '../../lib/curation/options.ts';
 import { StorePool } from '../../lib/curation/store-pool.ts';
 import { curationSummary, describeTally } from '../../lib/curation/summary.ts';
-import type { Tally } from '../../lib/curation/tally.ts';
+import { count, type Tally } from '../../lib/curation/tally.ts';
 import { CurrentVersions } from '../../lib/curation/versions.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { newOwner, type Store } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
+import type { ReadRecord } from '../../lib/stream/reader.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import { inputBatches, type Skipped, skipRecord } from './input.ts';
 import { curationOptions } from './settings.ts';
@@ -43,10 +44,11 @@ async function curate(
   const { io } = context;
   const skipped: Skipped = { count: 0 };
   const { loop, curator } = assemble(context, rules, store, output, skipped);
+  const passed: Record<string, number> = {};
   const progress = new Progress(context, 'curate');
   loop.onTick = () => progress.update(() => describeTally(curator.tally));
   try {
-    await loop.run(inputBatches(context, skipped));
+    await loop.run(counting(inputBatches(context, skipped), passed));
   } finally {
     progress.stop();
   }
@@ -60,9 +62,27 @@ async function curate(
   await output.write(curationSummary(tally, skipped.count));
   await output.close();
   progress.done(describeTally(tally));
+  if (tally.trajectories === 0) logOf(context).warn(noTrajectory(passed));
   if (context.options.table === true) await printTable(io, ['outcome', 'reason', 'count'], tableOf(tally));
   if (skipped.count > 0) return EXIT.failure;
   return tally.groups > 0 ? EXIT.ok : EXIT.negative;
+}
+
+/** The same records, counted by type. */
+async function* counting(
+  batches: AsyncIterable<ReadRecord[]>,
+  counts: Record<string, number>,
+): AsyncGenerator<ReadRecord[], void, void> {
+  for await (const batch of batches) {
+    for (const { record } of batch) count(counts, record.type);
+    yield batch;
+  }
+}
+
+function noTrajectory(passed: Readonly<Record<string, number>>): string {
+  const others = Object.entries(passed).filter(([type]) => type !== 'trajectory');
+  const list = others.map(([type, number]) => `${number} ${type} records`).join(', ');
+  return `no trajectory record came${list && `; ${list} passed`}. Try: dart-rollout … | dart-curate`;
 }
 
 function assemble(

@@ -1,10 +1,11 @@
+import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
-import { EXIT } from '../../lib/errors.ts';
+import { DartError, EXIT } from '../../lib/errors.ts';
 import type { Store, TaskStatistics } from '../../lib/store/index.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
-import { anyStore } from './store.ts';
+import { storeToRead } from './store.ts';
 
 interface Row extends TaskStatistics {
   task_id: string;
@@ -14,8 +15,9 @@ interface Row extends TaskStatistics {
 
 /** `dart-curate stats`: success of each task from its newest rollouts. */
 export async function run(context: CommandContext): Promise<number> {
-  const store = await anyStore(context);
+  const store = await storeToRead(context);
   try {
+    await refuseUnknownRun(context, store);
     const rows = await readRows(context, store);
     const output = await openOutput(context);
     for (const row of rows) await output.write(resultOf(row));
@@ -31,10 +33,20 @@ export async function run(context: CommandContext): Promise<number> {
     });
     await output.close();
     if (context.options.table === true) await printTable(context.io, HEAD, rows.map(cells));
+    if (rows.length === 0) logOf(context).info('the store knows no task yet');
     return rows.length > 0 ? EXIT.ok : EXIT.negative;
   } finally {
     await store.close();
   }
+}
+
+async function refuseUnknownRun({ options }: CommandContext, store: Store): Promise<void> {
+  const runId = options['run-id'] as string | undefined;
+  if (runId === undefined) return;
+  const known = await store.listRuns();
+  if (known.includes(runId)) return;
+  const hint = known.length > 0 ? `one of ${known.slice(-5).join(', ')}` : 'a store that has runs';
+  throw new DartError(`the store has no run ${runId}`, { where: '--run-id', hint });
 }
 
 async function readRows({ options }: CommandContext, store: Store): Promise<Row[]> {

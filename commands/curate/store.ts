@@ -11,3 +11,13 @@ export async function givenStore({ io, options }: CommandContext): Promise<Store
 export async function anyStore(context: CommandContext): Promise<Store> {
   return (await givenStore(context)) ?? openStore(defaultStoreUrl(context.io.env));
 }
+
+/**
+ * As `anyStore`, for commands that only read.
+ * @throws DartError where there is no such store; none is made.
+ */
+export function storeToRead({ io, options }: CommandContext): Promise<Store> {
+  const url = options.store as string | undefined;
+  const path = url === undefined ? defaultStoreUrl(io.env) : storeUrlFrom(url, io.cwd);
+  return openStore(path, { existing: true });
+}

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { DartError } from '../errors.ts';
@@ -40,6 +40,22 @@ export async function openInput(path: string, io: Io): Promise<Input> {
 }
 
 /**
+ * That all of the files are there and can be read, before hours of work go into the first of them.
+ * @throws DartError naming the first that cannot.
+ */
+export async function checkInputs(paths: readonly string[], io: Pick<Io, 'cwd'>): Promise<void> {
+  for (const path of paths.filter((name) => name !== '-')) {
+    try {
+      const file = resolvePath(io, path);
+      await access(file, constants.R_OK);
+      if ((await stat(file)).isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
+    } catch (error) {
+      throw fileError(error, 'read', path);
+    }
+  }
+}
+
+/**
  * The records of the files that the command line names, one file after another; without a file those of standard input.
  * Bad lines end the command, or with `--on-error skip` are told and counted in `skipped`.
  * @throws NoInput where there is no file and standard input is a terminal.
@@ -51,6 +67,7 @@ export async function* readInputs(
 ): AsyncGenerator<ReadRecord, void, void> {
   const { io, options } = context;
   if (paths.length === 0 && (io.stdin as { isTTY?: boolean }).isTTY) throw new NoInput();
+  await checkInputs(paths, io);
   for (const path of paths.length === 0 ? ['-'] : paths) {
     const { stream, name } = await openInput(path, io);
     yield* readRecords(stream, {

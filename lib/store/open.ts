@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import { DartError } from '../errors.ts';
@@ -11,6 +12,8 @@ import { sqlitePath } from './url.ts';
 export interface OpenOptions {
   /** The clock for leases, milliseconds since 1970; for tests. */
   now?: () => number;
+  /** Only a store that is there already; for those who read. */
+  existing?: boolean;
 }
 
 /**
@@ -20,6 +23,9 @@ export interface OpenOptions {
  */
 export async function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
   const path = sqlitePath(url);
+  if (options.existing && path !== ':memory:' && !existsSync(path)) {
+    throw new DartError('there is no such store', { where: path, hint: 'the --store that dart-rollout was given' });
+  }
   const database = openSqliteFile(path, (file) => checkFile(file, path));
   const dialect = sqliteDialect(database);
   const db = new Kysely<StoreTables>({ dialect: dialect.kysely });

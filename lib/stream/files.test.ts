@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import { fileError } from './errno.ts';
-import { makeFolder, makeFolderSync, writeWhole, writeWholeStream } from './files.ts';
+import { makeFolder, makeFolderSync, WholeFile, writeWhole, writeWholeStream } from './files.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -60,6 +60,11 @@ describe('writeWhole', () => {
     const under = (await writeWhole(join(dir, 'file/out'), 'x').catch((error) => error)) as DartError;
     expect(under.message).toBe('cannot write: a part of the path is a file, not a folder');
     expect(under.exitCode).toBe(2);
+  });
+
+  it('refuses a folder before anything is written', async () => {
+    await expect(WholeFile.open(dir)).rejects.toMatchObject({ message: 'cannot write: it is a folder, not a file' });
+    expect(readdirSync(dir)).toEqual([]);
   });
 
   it('writes to a device without replacing it', async () => {

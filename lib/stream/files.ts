@@ -117,6 +117,7 @@ export class WholeFile {
     try {
       if (isSpecial(path)) return new WholeFile(path, null, await open(path, 'w'));
       const target = await followLinks(path);
+      if (isFolder(target)) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
       await makeFolder(dirname(target));
       const temporary = temporaryName(target);
       return new WholeFile(target, temporary, await open(temporary, 'wx', modeOf(target)));
