@@ -45,6 +45,9 @@ async function kvm(): Promise<string | null> {
   return '/dev/kvm can be opened';
 }
 
+/** Said of what is looked for, though nothing of this version makes use of it. */
+const LATER = 'no driver of this version uses it yet';
+
 export const PROBES: readonly Probe[] = [
   {
     name: 'node',
@@ -74,31 +77,31 @@ export const PROBES: readonly Probe[] = [
   },
   {
     name: 'docker',
-    needed_for: 'desktops in containers',
+    needed_for: `desktops in containers (${LATER})`,
     hint: 'Docker Engine (docs.docker.com/engine/install) and membership of the group docker',
     look: () => ask('docker', ['version', '--format', 'server {{.Server.Version}}'], /server \S+/),
   },
   {
     name: 'kvm',
-    needed_for: 'desktops in virtual machines at full speed',
+    needed_for: `desktops in virtual machines at full speed (${LATER})`,
     hint: 'virtualisation switched on in the firmware, and membership of the group kvm',
     look: kvm,
   },
   {
     name: 'mysql',
-    needed_for: 'looking into a store that several machines share',
+    needed_for: `looking into a store that several machines share (${LATER})`,
     hint: 'apt install mariadb-client',
     look: () => askAny(['mysql', 'mariadb'], ['--version']),
   },
   {
     name: 'chromium',
-    needed_for: 'real browser tasks under Xvfb',
+    needed_for: `real browser tasks under Xvfb (${LATER})`,
     hint: 'apt install chromium',
     look: () => askAny(['chromium', 'chromium-browser', 'google-chrome'], ['--version']),
   },
   {
     name: 'xvfb',
-    needed_for: 'real desktops on this machine without a screen',
+    needed_for: `real desktops on this machine without a screen (${LATER})`,
     hint: 'apt install xvfb xdotool wmctrl',
     look: async () =>
       ((await askAny(['Xvfb'], ['-version'], /X\.?Org.*|Xvfb.*/i)) ?? existsSync('/usr/bin/Xvfb')) ? 'found' : null,
