@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import { resolvePath } from '../../lib/cli/input.ts';
+import { checkInputs, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
+import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { openStore, type Store, storeUrlFrom } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
-import { lockFolder, preparePolicy, runIdOf } from '../../lib/training/folder.ts';
+import { lockFolder, policyInFolder, preparePolicy, runIdOf } from '../../lib/training/folder.ts';
 import { FrameCache } from '../../lib/training/frames.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
@@ -22,8 +23,12 @@ import { StopSwitch } from './stop.ts';
 export async function run(context: CommandContext): Promise<number> {
   const settings = trainingConfig(context.options);
   const dir = publishFolder(context);
-  if (context.options['dry-run'] === true) return dryRun(context, settings);
   const source = startingPolicy(context);
+  if (context.options['dry-run'] === true) {
+    if (source === null) checkFolder(dir);
+    return dryRun(context, settings);
+  }
+  await checkInputs(context.positionals, context.io);
   const unlock = lockFolder(dir);
   const stop = new StopSwitch(context.io.signal, numberOf(context.options, 'max-seconds'));
   try {
@@ -113,6 +118,12 @@ function blobsFolder({ options, io }: CommandContext): string {
 
 function readsStdin({ positionals }: CommandContext): boolean {
   return positionals.length === 0 || positionals.includes('-');
+}
+
+/** The policy of the folder, which a run would go on from, can be trained. */
+function checkFolder(dir: string): void {
+  const { bytes, path } = policyInFolder(dir);
+  checkTrainable(bytes, path);
 }
 
 async function dryRun(context: CommandContext, settings: Omit<TrainingConfig, 'baseSha256'>): Promise<number> {
