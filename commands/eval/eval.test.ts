@@ -43,6 +43,14 @@ describe('dart-eval', () => {
     expect(io.err()).toBe('dart-eval: success 0.0% is below --fail-under 50.0%\n');
   });
 
+  it('scores random actions under 0.1, so that no task is solved by chance', async () => {
+    const { records } = await evaluate([
+      ...['--tasks', SUITE, '--policy', 'random', '--repeats', '4', '--seed', '1', '--quiet'],
+    ]);
+    expect(records.at(-1)).toMatchObject({ rollouts: 240, scored: 240 });
+    expect(records.at(-1)!.success).toBeLessThan(0.1);
+  });
+
   it('writes the trajectories where --trajectories says, and scores them alike', async () => {
     const one = join(SUITE, 'vlc/vlc-loop.json');
     await evaluate(['--tasks', one, '--policy', 'script', '--repeats', '3', '--trajectories', 't.ndjson', '--quiet']);
