@@ -174,6 +174,17 @@ describe('dart-eval on input of another kind', () => {
     expect(io.err()).toContain('2 trajectories came twice and were counted once');
   });
 
+  it('leaves bad task lines of a file out where that was asked for', async () => {
+    const task = { type: 'task', v: 1, ...JSON.parse(readFileSync(join(SUITE, 'vlc/vlc-loop.json'), 'utf8')) };
+    const line = JSON.stringify({ ...task, task_id: 'vlc-loop', domain: 'vlc' });
+    writeFileSync(join(dir, 'tasks.ndjson'), `{"broken"\n${line}\n`);
+    const argv = ['--tasks', 'tasks.ndjson', '--policy', 'script', '--repeats', '1'];
+    expect((await evaluate(argv)).code).toBe(2);
+    const { records, io } = await evaluate([...argv, '--on-error', 'skip']);
+    expect(records.at(-1)).toMatchObject({ success: 1, tasks: 1, skipped: 1 });
+    expect(io.err()).toContain('tasks.ndjson:1: ');
+  });
+
   it('refuses a task that comes twice', async () => {
     const task = { type: 'task', v: 1, ...JSON.parse(readFileSync(join(SUITE, 'vlc/vlc-loop.json'), 'utf8')) };
     const line = `${JSON.stringify({ ...task, task_id: 'vlc-loop', domain: 'vlc' })}\n`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
@@ -20,7 +20,8 @@ import { conclude } from './verdict.ts';
 /** `dart-eval`: every task, `--repeats` times, on desktops whose seeds training never uses. */
 export async function run(context: CommandContext): Promise<number> {
   const { options, io } = context;
-  const tasks = await tasksOf(context);
+  const skipped = { count: 0 };
+  const tasks = await tasksOf(context, skipped);
   const total = tasks.length * (options.repeats as number);
   if (options['dry-run']) {
     logOf(context).info(
@@ -58,6 +59,7 @@ export async function run(context: CommandContext): Promise<number> {
       temperature: options.temperature,
       repeats: options.repeats,
       max_steps: options['max-steps'],
+      skipped: skipped.count,
     });
   } finally {
     progress.stop();
@@ -121,17 +123,18 @@ function settings(
 /** Screenshots of an evaluation are named by their content and kept only where `--blobs` says. */
 const NOWHERE = { putSync: (png: Uint8Array) => createHash('sha256').update(png).digest('hex') };
 
-async function tasksOf(context: CommandContext): Promise<Task[]> {
+async function tasksOf(context: CommandContext, skipped: { count: number }): Promise<Task[]> {
   const { tasks: source } = context.options;
   if (typeof source !== 'string') {
     throw new DartError('no tasks', { where: '--tasks', hint: '--tasks fixtures/tasks/embedded' });
   }
   const tasks: Task[] = [];
   if (source !== '-') {
-    for await (const task of loadTasks(resolvePath(context.io, source))) tasks.push(task);
+    const onBad = skipping(context, skipped);
+    for await (const task of loadTasks(resolvePath(context.io, source), {}, { onBad })) tasks.push(task);
     return tasks;
   }
-  for await (const { record, where } of readInputs(context, ['-'])) {
+  for await (const { record, where } of readInputs(context, ['-'], skipped)) {
     if (record.type !== 'task') continue;
     const task = normaliseTask(record, where);
     if (tasks.some(({ task_id }) => task_id === task.task_id)) {
