@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { DartError } from '../lib/errors.ts';
 
 /** Interface number of native/kernels/dart_kernels.h that this code was written for. */
-const ABI = 1;
+const ABI = 2;
 
 type Operation = (args: Record<string, unknown>) => unknown;
 

@@ -19,9 +19,22 @@
       "kernels/cuda/step_selection.cu"
     ]
   },
+  "target_defaults": {
+    "cflags!": ["-fno-exceptions"],
+    "cflags_cc!": ["-fno-exceptions", "-std=gnu++17"],
+    # No contraction to fused multiply-add: the same bits on every machine. The other two change no result.
+    "cflags_cc": ["-std=c++20", "-O3", "-fexceptions", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra"],
+    "xcode_settings": {
+      "GCC_ENABLE_CPP_EXCEPTIONS": "YES",
+      "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
+      "OTHER_CPLUSPLUSFLAGS": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+    }
+  },
   "targets": [
     {
-      "target_name": "dart_native",
+      # Compiled once, linked into the addon and into the library below.
+      "target_name": "dart_cpu_kernels",
+      "type": "static_library",
       "sources": [
         "kernels/cpu/adamw.cc",
         "kernels/cpu/device.cc",
@@ -29,7 +42,23 @@
         "kernels/cpu/policy_loss.cc",
         "kernels/cpu/preference.cc",
         "kernels/cpu/step_selection.cc",
-        "kernels/cpu/vector.cc",
+        "kernels/cpu/vector.cc"
+      ],
+      "cflags": ["-fPIC"]
+    },
+    {
+      # What callers without Node open (the PyTorch engine, the checks): the C interface and nothing else.
+      "target_name": "dart_cpu",
+      "type": "shared_library",
+      "product_prefix": "lib",
+      "dependencies": ["dart_cpu_kernels"],
+      "ldflags": ["-Wl,--whole-archive"],
+      "libraries": ["-Wl,--no-whole-archive"]
+    },
+    {
+      "target_name": "dart_native",
+      "dependencies": ["dart_cpu_kernels"],
+      "sources": [
         "src/arguments.cc",
         "src/backend.cc",
         "src/module.cc",
@@ -42,16 +71,7 @@
       ],
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=9", "NODE_ADDON_API_DISABLE_DEPRECATED"],
-      "cflags!": ["-fno-exceptions"],
-      "cflags_cc!": ["-fno-exceptions", "-std=gnu++17"],
-      # No contraction to fused multiply-add: the same bits on every machine. The other two change no result.
-      "cflags_cc": ["-std=c++20", "-O3", "-fexceptions", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra"],
-      "libraries": ["-ldl"],
-      "xcode_settings": {
-        "GCC_ENABLE_CPP_EXCEPTIONS": "YES",
-        "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
-        "OTHER_CPLUSPLUSFLAGS": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-      }
+      "libraries": ["-ldl"]
     },
     {
       # A library of its own, opened when a GPU is asked for. Without nvcc there is nothing to do.

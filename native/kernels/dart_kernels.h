@@ -1,7 +1,7 @@
 /*
- * The one C interface of the kernels (design §10). The CPU implementation is compiled into the addon, the CUDA
- * implementation into libdart_cuda; both export exactly these functions. Pointers are host pointers for the first and
- * device pointers for the second, statistics and error texts included where a comment does not say otherwise.
+ * The one C interface of the kernels (design §10). The CPU implementation is compiled into the addon and into
+ * libdart_cpu, the CUDA implementation into libdart_cuda; all export exactly these functions. Array pointers are host
+ * pointers for the first and device pointers for the second, statistics included.
  *
  * All matrices are row-major with a row stride counted in elements. N = rows = tokens, V = vocabulary.
  * Functions return 0, or a code of `dart_status`; `dart_last_error()` then says in words what was wrong.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever a struct or a signature below changes; a caller refuses a library with another number. */
-#define DART_KERNELS_ABI 1
+#define DART_KERNELS_ABI 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +20,7 @@ extern "C" {
 
 enum dart_status { DART_OK = 0, DART_BAD_ARGUMENT = 1, DART_DEVICE_ERROR = 2 };
 
-enum dart_type { DART_F32 = 0, DART_BF16 = 1 };
+enum dart_type { DART_F32 = 0, DART_BF16 = 1, DART_F16 = 2 };
 
 enum dart_loss { DART_GRPO = 0, DART_GSPO = 1, DART_CISPO = 2, DART_SFT = 3 };
 
@@ -93,7 +93,7 @@ typedef struct dart_policy_loss_args {
   float *token_loss; /* [N] out, before scale */
   dart_policy_statistics *statistics; /* out, overwritten */
 
-  void *workspace; /* dart_policy_loss_workspace() bytes, 16-byte aligned */
+  void *workspace; /* dart_policy_loss_workspace() bytes, 16-byte aligned; its contents need not survive the call */
   void *stream;    /* cudaStream_t; ignored on the CPU */
 } dart_policy_loss_args;
 
@@ -143,30 +143,45 @@ int dart_select_steps(const dart_select_steps_args *args);
 
 typedef struct dart_gradient_norm_args {
   int64_t size;
-  const float *gradient;
+  const void *gradient;   /* gradient_type: f32, bf16 or f16 */
   double *sum_of_squares; /* in and out: this tensor's sum is added, so that a list of tensors is a list of calls */
   double *nonfinite;      /* in and out: number of NaN and infinite entries */
-  void *workspace;        /* dart_gradient_norm_workspace() bytes */
+  void *workspace;        /* dart_gradient_norm_workspace() bytes, 16-byte aligned */
   void *stream;
+  int32_t gradient_type;
 } dart_gradient_norm_args;
 
 int dart_gradient_norm(const dart_gradient_norm_args *args);
-int64_t dart_gradient_norm_workspace(void);
+int64_t dart_gradient_norm_workspace(int64_t size);
 
+/*
+ * One AdamW update in f32. Weights in bf16 are rounded to nearest even; with `master` the f32 weights are kept beside
+ * them and nothing is lost to that rounding.
+ */
 typedef struct dart_adamw_args {
   int64_t size;
-  float *parameter;
-  const float *gradient;
+  void *parameter;      /* in and out, parameter_type: f32 or bf16 */
+  const void *gradient; /* gradient_type: f32, bf16 or f16 */
   float *first_moment;
   float *second_moment;
-  int64_t step; /* 1 on the first update: bias correction */
+  float *master;        /* in and out, f32 weights that a bf16 parameter is the rounding of; or NULL */
+  int64_t step;         /* 1 on the first update: bias correction */
   double learning_rate;
   double beta1;
   double beta2;
   double epsilon;
   double weight_decay;   /* decoupled */
-  double gradient_scale; /* the clip factor; multiplies each gradient */
+  double gradient_scale; /* multiplies each gradient */
+  /*
+   * Global-norm clipping without a visit to the host: when sum_of_squares is not NULL, gradients are also multiplied by
+   * min(1, max_grad_norm / (sqrt(*sum_of_squares) + 1e-6)), and nothing changes when *nonfinite > 0.
+   */
+  const double *sum_of_squares; /* as dart_gradient_norm leaves it, or NULL */
+  const double *nonfinite;      /* or NULL */
+  double max_grad_norm;         /* Infinity: no clipping */
   void *stream;
+  int32_t parameter_type;
+  int32_t gradient_type;
 } dart_adamw_args;
 
 int dart_adamw(const dart_adamw_args *args);
@@ -204,9 +219,23 @@ const char *dart_last_error(void);
 int dart_device_count(void);
 /* Writes a name such as "NVIDIA H200, compute 9.0, 139 GiB", or the reason why there is none. Returns a dart_status. */
 int dart_device_describe(int device, char *text, int64_t size);
+/* The device that the calling thread's next calls mean; 0 is the only one of the CPU. */
+int dart_device_set(int device);
+/* Waits until everything that this process started on the device is done. */
+int dart_device_synchronize(void);
+
+/*
+ * Of the CPU: how many threads share a call (0: as many as the machine has cores; results are the same bytes for any
+ * number), and which instructions it uses: "auto" (the widest that the machine has), "scalar" (the reference), "avx2",
+ * "avx512" or "neon". Both are of the process. CUDA accepts any number of threads and only "auto".
+ */
+int dart_set_threads(int threads);
+int dart_threads(void);
+int dart_set_instructions(const char *name);
+const char *dart_instructions(void);
 
 /* Device memory for callers that have none of their own (the addon); plain malloc and memcpy on the CPU. */
-enum dart_copy_direction { DART_TO_DEVICE = 0, DART_FROM_DEVICE = 1 };
+enum dart_copy_direction { DART_TO_DEVICE = 0, DART_FROM_DEVICE = 1, DART_ON_DEVICE = 2 };
 int dart_device_allocate(void **pointer, int64_t bytes);
 int dart_device_free(void *pointer);
 int dart_device_copy(void *to, const void *from, int64_t bytes, int direction);

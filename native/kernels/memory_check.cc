@@ -102,9 +102,14 @@ void optimiser(int64_t size) {
   const auto parameter = filled<float>(size, 1.0f, 2.0f), gradient = filled<float>(size, 0.1f, 0.2f);
   const auto first = filled<float>(size, 0.0f, 0.0f), second = filled<float>(size, 0.0f, 0.0f);
   const auto totals = filled<double>(2, 0.0, 0.0);
-  const dart_gradient_norm_args norm = {size, gradient.get(), totals.get(), totals.get() + 1, nullptr, nullptr};
+  dart_gradient_norm_args norm{};
+  norm.size = size, norm.gradient = gradient.get(), norm.sum_of_squares = totals.get(), norm.nonfinite = totals.get() + 1;
   require(dart_gradient_norm(&norm));
-  const dart_adamw_args step = {size, parameter.get(), gradient.get(), first.get(), second.get(), 1, 0.01, 0.9, 0.999, 1e-8, 0.1, 0.5, nullptr};
+  dart_adamw_args step{};
+  step.size = size, step.parameter = parameter.get(), step.gradient = gradient.get();
+  step.first_moment = first.get(), step.second_moment = second.get();
+  step.step = 1, step.learning_rate = 0.01, step.beta1 = 0.9, step.beta2 = 0.999, step.epsilon = 1e-8, step.weight_decay = 0.1;
+  step.gradient_scale = 1, step.sum_of_squares = totals.get(), step.nonfinite = totals.get() + 1, step.max_grad_norm = 0.5;
   require(dart_adamw(&step));
   use(parameter.get(), size);
   use(totals.get(), 2);

@@ -6,7 +6,7 @@
 
 namespace dart {
 
-inline bool is_type(int32_t type) { return type == DART_F32 || type == DART_BF16; }
+inline bool is_type(int32_t type) { return type == DART_F32 || type == DART_BF16 || type == DART_F16; }
 
 inline const char *problem_with(const dart_policy_loss_args &args) {
   if (args.rows < 0 || args.vocabulary < 1) return "rows must be at least 0 and vocabulary at least 1";
@@ -37,8 +37,16 @@ inline const char *problem_with(const dart_select_steps_args &args) {
   return nullptr;
 }
 
+inline const char *problem_with(const dart_gradient_norm_args &args) {
+  if (args.size < 0) return "size must be at least 0";
+  if (!is_type(args.gradient_type)) return "unknown gradient type";
+  return nullptr;
+}
+
 inline const char *problem_with(const dart_adamw_args &args) {
   if (args.size < 0) return "size must be at least 0";
+  if (args.parameter_type != DART_F32 && args.parameter_type != DART_BF16) return "weights must be f32 or bf16";
+  if (!is_type(args.gradient_type)) return "unknown gradient type";
   if (args.step < 1) return "step counts from 1";
   if (!(args.beta1 >= 0 && args.beta1 < 1 && args.beta2 >= 0 && args.beta2 < 1)) return "betas must lie in 0..1";
   return nullptr;

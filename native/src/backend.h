@@ -11,7 +11,8 @@ namespace dart {
 #define DART_EACH_KERNEL(X)                                                                                                         \
   X(dart_policy_loss) X(dart_policy_loss_workspace) X(dart_logp_entropy) X(dart_step_entropy) X(dart_select_steps)                  \
   X(dart_gradient_norm) X(dart_gradient_norm_workspace) X(dart_adamw) X(dart_dpo) X(dart_kto) X(dart_kernels_abi) X(dart_last_error) \
-  X(dart_device_count) X(dart_device_describe) X(dart_device_allocate) X(dart_device_free) X(dart_device_copy)
+  X(dart_device_count) X(dart_device_describe) X(dart_device_allocate) X(dart_device_free) X(dart_device_copy)     \
+  X(dart_device_set) X(dart_device_synchronize) X(dart_set_threads) X(dart_threads) X(dart_set_instructions) X(dart_instructions)
 
 struct Backend {
 #define DART_MEMBER(name) decltype(&::name) name;

@@ -15,7 +15,7 @@ Napi::Value gradient_norm(const Napi::CallbackInfo &info) {
   double *totals = staging.in_out(in.array<double>("totals", 2));
   args.sum_of_squares = totals;
   args.nonfinite = totals + 1;
-  args.workspace = staging.scratch(staging.backend().dart_gradient_norm_workspace());
+  args.workspace = staging.scratch(staging.backend().dart_gradient_norm_workspace(args.size));
   staging.finish(staging.backend().dart_gradient_norm(&args));
   return info.Env().Undefined();
 }

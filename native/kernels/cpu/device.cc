@@ -37,6 +37,13 @@ extern "C" int dart_device_describe(int, char *text, int64_t size) {
   return DART_OK;
 }
 
+extern "C" int dart_device_set(int device) { return device == 0 ? DART_OK : dart::fail(DART_BAD_ARGUMENT, "the CPU is device 0"); }
+extern "C" int dart_device_synchronize(void) { return DART_OK; }
+extern "C" int dart_set_threads(int) { return DART_OK; }
+extern "C" int dart_threads(void) { return 1; }
+extern "C" int dart_set_instructions(const char *) { return DART_OK; }
+extern "C" const char *dart_instructions(void) { return dart::vector_width(); }
+
 extern "C" int dart_device_allocate(void **pointer, int64_t bytes) {
   *pointer = std::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1);
   return *pointer != nullptr ? DART_OK : dart::fail(DART_DEVICE_ERROR, "out of memory");

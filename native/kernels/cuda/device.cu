@@ -61,6 +61,23 @@ extern "C" int dart_device_describe(int device, char *text, int64_t size) {
   return DART_OK;
 }
 
+extern "C" int dart_device_set(int device) {
+  DART_CUDA(cudaSetDevice(device));
+  return DART_OK;
+}
+
+extern "C" int dart_device_synchronize(void) {
+  DART_CUDA(cudaDeviceSynchronize());
+  return DART_OK;
+}
+
+extern "C" int dart_set_threads(int) { return DART_OK; }
+extern "C" int dart_threads(void) { return 1; }
+extern "C" int dart_set_instructions(const char *name) {
+  return std::string(name) == "auto" ? DART_OK : dart::fail(DART_BAD_ARGUMENT, "CUDA has only the instructions \"auto\"");
+}
+extern "C" const char *dart_instructions(void) { return "cuda"; }
+
 extern "C" int dart_device_allocate(void **pointer, int64_t bytes) {
   DART_CUDA(cudaMalloc(pointer, (size_t)(bytes > 0 ? bytes : 1)));
   return DART_OK;
@@ -72,6 +89,8 @@ extern "C" int dart_device_free(void *pointer) {
 }
 
 extern "C" int dart_device_copy(void *to, const void *from, int64_t bytes, int direction) {
-  DART_CUDA(cudaMemcpy(to, from, (size_t)bytes, direction == DART_TO_DEVICE ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost));
+  const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
+  if (direction < DART_TO_DEVICE || direction > DART_ON_DEVICE) return dart::fail(DART_BAD_ARGUMENT, "unknown direction of a copy");
+  DART_CUDA(cudaMemcpy(to, from, (size_t)bytes, kinds[direction]));
   return DART_OK;
 }

@@ -121,7 +121,7 @@ inline __nv_bfloat16 __float2bfloat16_rn(float value) {
 
 /* The few functions of the runtime that the sources call. */
 enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorNoKernelImageForDevice };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 using cudaStream_t = void *;
 struct cudaDeviceProp {
   char name[64];
@@ -132,6 +132,8 @@ struct cudaDeviceProp {
 inline const char *cudaGetErrorString(cudaError_t error) { return error == cudaErrorMemoryAllocation ? "out of memory" : "error"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int *version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
