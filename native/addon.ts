@@ -7,6 +7,7 @@ import { DartError } from '../lib/errors.ts';
 /** Interface number of native/kernels/dart_kernels.h that this code was written for. */
 const ABI = 2;
 
+/** Arguments of a kernel, by name; with `async` it answers with a promise, fulfilled when the arrays are filled. */
 type Operation = (args: Record<string, unknown>) => unknown;
 
 /** What native/src/module.cc exports. The functions of this folder are its only callers. */
@@ -22,8 +23,12 @@ export interface Addon {
   kto: Operation;
   flock(args: { fd: number; nonblocking: boolean }): boolean;
   pollHangup(args: { fd: number }): boolean;
-  cudaStatus(library: string): { available: boolean; text: string };
+  cudaStatus(args: { cudaLibrary: string; deviceIndex: number }): { available: boolean; text: string };
   cpuStatus(): string;
+  setThreads(args: { threads: number }): void;
+  threads(): number;
+  setInstructions(args: { name: string }): void;
+  instructions(): string;
 }
 
 const BUILT = 'native/build/Release';
@@ -59,12 +64,30 @@ export function load(folder: string): Addon {
   return addon;
 }
 
+/** Where the built libraries lie. */
+export interface LibraryPaths {
+  /** The CPU kernels for callers without Node: the C interface of native/kernels/dart_kernels.h. */
+  cpu: string;
+  /** The CUDA kernels; not there where the addon was built without nvcc. DART_CUDA_LIBRARY names another. */
+  cuda: string;
+}
+
+const builtFolder = () => join(packageRoot(dirname(fileURLToPath(import.meta.url))), BUILT);
+
+/** Paths of the libraries that another program may open; nothing is loaded, and they need not be there. */
+export function libraryPaths(): LibraryPaths {
+  const folder = builtFolder();
+  const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
+  return {
+    cpu: join(folder, `libdart_cpu.${suffix}`),
+    cuda: process.env.DART_CUDA_LIBRARY ?? join(folder, 'libdart_cuda.so'),
+  };
+}
+
 let loaded: { addon: Addon; cudaLibrary: string } | undefined;
 
-/** The addon, loaded on the first call, and where its CUDA library would be (DART_CUDA_LIBRARY names another). */
+/** The addon, loaded on the first call, and where its CUDA library would be. */
 export function native(): { addon: Addon; cudaLibrary: string } {
-  if (loaded) return loaded;
-  const folder = join(packageRoot(dirname(fileURLToPath(import.meta.url))), BUILT);
-  loaded = { addon: load(folder), cudaLibrary: process.env.DART_CUDA_LIBRARY ?? join(folder, 'libdart_cuda.so') };
+  loaded ??= { addon: load(builtFolder()), cudaLibrary: libraryPaths().cuda };
   return loaded;
 }

@@ -61,17 +61,23 @@
       "sources": [
         "src/arguments.cc",
         "src/backend.cc",
+        "src/call.cc",
+        "src/executor.cc",
+        "src/lane.cc",
         "src/module.cc",
         "src/optimizer.cc",
         "src/policy.cc",
         "src/posix.cc",
         "src/preference.cc",
+        "src/settings.cc",
         "src/staging.cc",
         "src/steps.cc"
       ],
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=9", "NODE_ADDON_API_DISABLE_DEPRECATED"],
-      "libraries": ["-ldl"]
+      "libraries": ["-ldl"],
+      # A worker that ends unloads the addon; threads of the kernels and of the executor would lose their code.
+      "conditions": [["OS=='linux'", {"ldflags": ["-Wl,-z,nodelete"]}]]
     },
     {
       # A library of its own, opened when a GPU is asked for. Without nvcc there is nothing to do.

@@ -2,17 +2,55 @@
  * Checks of arguments before they reach C++, which checks types and lengths of arrays itself. One sentence style:
  * "Expected X for NAME but received V".
  */
+import { nearest } from './nearest.ts';
 
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (ArrayBuffer.isView(value)) return value.constructor.name;
+  if (typeof value === 'symbol') return 'a symbol';
+  if (typeof value === 'function') return 'a function';
+  if (ArrayBuffer.isView(value)) return showView(value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return String(value);
+}
+
+function showView(view: ArrayBufferView): string {
+  const kind = view.constructor.name;
+  if (isShared(view)) return `${kind} over a SharedArrayBuffer`;
+  return isDetached(view) ? `${kind} whose buffer is detached` : `${kind} of length ${(view as Float32Array).length}`;
+}
+
+/** Memory that other threads may change at any time. */
+export function isShared(view: ArrayBufferView): boolean {
+  return Object.prototype.toString.call(view.buffer) === '[object SharedArrayBuffer]';
+}
+
+/** True where the view's buffer was transferred away. Node 20 has no property for it, but a new view is refused. */
+export function isDetached(view: ArrayBufferView): boolean {
+  if (view.buffer.byteLength > 0) return false;
+  try {
+    return new Uint8Array(view.buffer).length > 0;
+  } catch {
+    return true;
+  }
 }
 
 /** Throws the TypeError that says what was expected. */
 export function refuse(expected: string, name: string, value: unknown): never {
   throw new TypeError(`Expected ${expected} for ${name} but received ${show(value)}`);
+}
+
+/** An object, all of whose properties are known; a near miss is told the name that was probably meant. */
+export function checkOptions(value: unknown, what: string, known: Readonly<Record<string, unknown>>): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    refuse('an object', what, value);
+  }
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(known, name)) continue;
+    const names = Object.keys(known);
+    const near = nearest(name, names);
+    const expected = near === undefined ? `one of ${names.join(', ')}` : near;
+    throw new TypeError(`Expected ${expected} among the properties of ${what} but received ${show(name)}`);
+  }
 }
 
 /** A finite number from `min` to `max`. */
@@ -39,25 +77,4 @@ export function checkInteger(value: unknown, name: string, min: number): number 
 export function checkChoice<T extends string>(value: T, name: string, choices: readonly T[]): number {
   const place = choices.indexOf(value);
   return place >= 0 ? place : refuse(`one of ${choices.join(', ')}`, name, value);
-}
-
-/** Every entry below `limit`; entries below 0 have a meaning of their own when `allowNegative`. */
-export function checkIndices(values: Int32Array, name: string, limit: number, allowNegative = false): void {
-  if (!(values instanceof Int32Array)) refuse('Int32Array', name, values);
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
-    if (value >= limit || (value < 0 && !allowNegative)) refuse(`an index below ${limit}`, `${name}[${i}]`, value);
-  }
-}
-
-/** Offsets that start at 0, never fall, and end at `end`. Returns how many pieces they cut. */
-export function checkOffsets(offsets: Int32Array, name: string, end: number): number {
-  if (!(offsets instanceof Int32Array) || offsets.length === 0) refuse('a non-empty Int32Array', name, offsets);
-  if (offsets[0] !== 0) refuse('0', `${name}[0]`, offsets[0]);
-  for (let i = 1; i < offsets.length; i++) {
-    if (offsets[i]! < offsets[i - 1]!) refuse(`at least ${offsets[i - 1]}`, `${name}[${i}]`, offsets[i]);
-  }
-  const last = offsets.length - 1;
-  if (offsets[last] !== end) refuse(`${end}`, `${name}[${last}]`, offsets[last]);
-  return last;
 }

@@ -15,7 +15,7 @@ describe('deviceStatus', () => {
 
   it('a library that is not there is a reason, not an error', () => {
     const { addon, cudaLibrary } = native();
-    const absent = addon.cudaStatus(`${cudaLibrary}.absent`);
+    const absent = addon.cudaStatus({ cudaLibrary: `${cudaLibrary}.absent`, deviceIndex: 0 });
     expect(absent.text.length).toBeGreaterThan(5);
   });
 
@@ -29,7 +29,7 @@ describe('deviceStatus', () => {
 
   it('the CUDA kernels, where nvcc built them, open on a machine without a GPU', () => {
     const { addon, cudaLibrary } = native();
-    const { available, text } = addon.cudaStatus(cudaLibrary);
+    const { available, text } = addon.cudaStatus({ cudaLibrary, deviceIndex: 0 });
     // Where nvcc must be found, a library that it could not compile is a failure.
     if (isRequired('nvcc')) expect(existsSync(cudaLibrary)).toBe(true);
     const expected = existsSync(cudaLibrary) ? /compute \d|driver|no CUDA device/ : /not built/;

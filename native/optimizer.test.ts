@@ -46,7 +46,7 @@ describe('adamw', () => {
   it('refuses arrays that do not belong together', () => {
     const bad = { ...tensor(f32(1, 2), f32(1, 2)), firstMoment: f32(0) };
     expect(() => adamw({ tensors: [bad], step: 1, learningRate: 0.1 })).toThrow(
-      'Expected Float32Array of length 2 for firstMoment but received Float32Array of length 1',
+      'Expected Float32Array of length 2 for tensors[0].firstMoment but received Float32Array of length 1',
     );
     expect(() => adamw({ tensors: [], step: 0, learningRate: 0.1 })).toThrow('integer of at least 1 for step');
   });

@@ -1,13 +1,21 @@
 import { native } from './addon.ts';
-import { checkInteger, checkNumber, checkPositive } from './check.ts';
-import type { Device } from './device.ts';
+import { holdArrays, overlaps } from './arrays.ts';
+import { checkInteger, checkNumber, checkOptions, checkPositive, refuse } from './check.ts';
+import { type Device, placeOf } from './device.ts';
+import { type HalfPrecision, halfType } from './precision.ts';
 
-/** One tensor, flat; all four arrays have its length. `parameter` and the moments are updated in place. */
+/** One tensor, flat; all its arrays have one length and no byte in common. Weights and moments are updated in place. */
 export interface AdamwTensor {
-  parameter: Float32Array;
-  gradient: Float32Array;
+  /** f32, or bf16 as its 16 bits, rounded to nearest even. */
+  parameter: Float32Array | Uint16Array;
+  /** f32, or 16 bits of `precision`. */
+  gradient: Float32Array | Uint16Array;
   firstMoment: Float32Array;
   secondMoment: Float32Array;
+  /** f32 weights that bf16 ones are the rounding of: with them no update is lost to that rounding. */
+  master?: Float32Array | null;
+  /** What a gradient of 16 bits holds. Default `bf16`. */
+  precision?: HalfPrecision;
   /** Of this tensor, when it differs (biases and norms usually take 0). */
   weightDecay?: number;
 }
@@ -40,37 +48,111 @@ export interface AdamwResult {
   nonfinite: number;
 }
 
-/** L2 norm over all gradients, summed in double, and the number of entries that are not finite. */
-export function gradientNorm(gradients: readonly Float32Array[], device: Device = 'cpu') {
-  const { addon, cudaLibrary } = native();
+/**
+ * L2 norm over all gradients, summed in double, and the number of entries that are not finite.
+ * @param precision What gradients of 16 bits hold.
+ */
+export function gradientNorm(
+  gradients: readonly (Float32Array | Uint16Array)[],
+  device: Device = 'cpu',
+  precision: HalfPrecision = 'bf16',
+): { norm: number; nonfinite: number } {
+  if (!Array.isArray(gradients)) refuse('an array of arrays', 'gradients', gradients);
   const totals = new Float64Array(2);
-  for (const gradient of gradients) addon.gradientNorm({ gradient, totals, device, cudaLibrary });
+  native().addon.gradientNorm({ gradients, half: halfType(precision), totals, ...placeOf(device) });
   return { norm: Math.sqrt(totals[0]!), nonfinite: totals[1]! };
 }
 
+const INPUT_OPTIONS: Record<keyof AdamwInput, true> = {
+  tensors: true,
+  step: true,
+  learningRate: true,
+  beta1: true,
+  beta2: true,
+  epsilon: true,
+  weightDecay: true,
+  maxGradNorm: true,
+  device: true,
+};
+const TENSOR_OPTIONS: Record<keyof AdamwTensor, true> = {
+  parameter: true,
+  gradient: true,
+  firstMoment: true,
+  secondMoment: true,
+  master: true,
+  precision: true,
+  weightDecay: true,
+};
+
 /** One AdamW update (Loshchilov and Hutter 2019) of all tensors, with clipping by the global norm. */
 export function adamw(input: AdamwInput): AdamwResult {
-  const { addon, cudaLibrary } = native();
-  const device = input.device ?? 'cpu';
+  const { args, result } = prepare(input);
+  native().addon.adamw(args);
+  return result();
+}
+
+/**
+ * `adamw` on a thread of its own: the event loop and libuv's threads stay free. The arrays are held, and must neither be
+ * touched nor transferred, until the promise is settled. Calls run in the order of their making.
+ */
+export async function adamwAsync(input: AdamwInput): Promise<AdamwResult> {
+  const { args, result, arrays } = prepare(input);
+  const stillThere = holdArrays(arrays);
+  await native().addon.adamw({ ...args, async: true });
+  stillThere();
+  return result();
+}
+
+function prepare(input: AdamwInput) {
+  checkOptions(input, 'the input of adamw', INPUT_OPTIONS);
+  if (!Array.isArray(input.tensors)) refuse('an array of tensors', 'tensors', input.tensors);
   const constants = {
     step: checkInteger(input.step, 'step', 1),
     learningRate: checkNumber(input.learningRate, 'learningRate', 0),
     beta1: checkNumber(input.beta1 ?? 0.9, 'beta1', 0, 1 - Number.EPSILON),
     beta2: checkNumber(input.beta2 ?? 0.999, 'beta2', 0, 1 - Number.EPSILON),
     epsilon: checkNumber(input.epsilon ?? 1e-8, 'epsilon', 0),
+    maxGradNorm: input.maxGradNorm == null ? Infinity : checkPositive(input.maxGradNorm, 'maxGradNorm'),
   };
-  const limit = input.maxGradNorm == null ? Infinity : checkPositive(input.maxGradNorm, 'maxGradNorm');
-  const decays = input.tensors.map((tensor) =>
-    checkNumber(tensor.weightDecay ?? input.weightDecay ?? 0, 'weightDecay', 0),
-  );
-  const { norm, nonfinite } = gradientNorm(
-    input.tensors.map((tensor) => tensor.gradient),
-    device,
-  );
-  if (nonfinite > 0) return { applied: false, gradNorm: norm, clipFactor: 0, nonfinite };
-  const clipFactor = Math.min(1, limit / (norm + 1e-6));
-  for (const [i, tensor] of input.tensors.entries()) {
-    addon.adamw({ ...tensor, ...constants, weightDecay: decays[i], gradientScale: clipFactor, device, cudaLibrary });
+  const decay = checkNumber(input.weightDecay ?? 0, 'weightDecay', 0);
+  const tensors = input.tensors.map((tensor, i) => prepareTensor(tensor, `tensors[${i}]`, decay));
+  const totals = new Float64Array(2);
+  const names = ['parameter', 'gradient', 'firstMoment', 'secondMoment', 'master'] as const;
+  const arrays = tensors.flatMap((tensor, i) => names.map((name) => [`tensors[${i}].${name}`, tensor[name]] as const));
+  return {
+    args: { ...constants, tensors, totals, ...placeOf(input.device) },
+    arrays: Object.fromEntries(arrays),
+    result: () => resultOf(totals, constants.maxGradNorm),
+  };
+}
+
+function prepareTensor(tensor: AdamwTensor, name: string, decay: number) {
+  checkOptions(tensor, name, TENSOR_OPTIONS);
+  const { parameter, gradient, firstMoment, secondMoment, master } = tensor;
+  const arrays = Object.entries({ parameter, gradient, firstMoment, secondMoment, master });
+  for (const [i, [one, view]] of arrays.entries()) {
+    const twice = arrays.slice(0, i).find(([, other]) => bothViews(other, view) && overlaps(other!, view!));
+    if (twice) refuse(`memory apart from ${twice[0]}`, `${name}.${one}`, view);
   }
-  return { applied: true, gradNorm: norm, clipFactor, nonfinite };
+  if (master && !(parameter instanceof Uint16Array)) {
+    refuse('Uint16Array (bf16), since there are master weights', `${name}.parameter`, parameter);
+  }
+  return {
+    parameter,
+    gradient,
+    firstMoment,
+    secondMoment,
+    master,
+    half: halfType(tensor.precision, `${name}.precision`),
+    weightDecay: checkNumber(tensor.weightDecay ?? decay, `${name}.weightDecay`, 0),
+  };
+}
+
+const bothViews = (a: unknown, b: unknown) => ArrayBuffer.isView(a) && ArrayBuffer.isView(b);
+
+function resultOf(totals: Float64Array, limit: number): AdamwResult {
+  const gradNorm = Math.sqrt(totals[0]!);
+  const nonfinite = totals[1]!;
+  if (nonfinite > 0) return { applied: false, gradNorm, clipFactor: 0, nonfinite };
+  return { applied: true, gradNorm, clipFactor: Math.min(1, limit / (gradNorm + 1e-6)), nonfinite };
 }

@@ -177,7 +177,7 @@ describe('policyLoss of several tokens', () => {
   });
 
   it('counts tokens that must not be stepped on', () => {
-    const got = coin({ logits: f32(Number.NaN, 0) });
+    const got = coin({ logits: f32(Number.NaN, 0), nonfinite: 'count' });
     expect(got.statistics.nonfinite).toBe(1);
     expect(got.dlogits![1]).toBeNaN();
   });
@@ -236,7 +236,10 @@ describe('memory', () => {
     [{ kind: 'ppo' as never }, 'Expected one of grpo, gspo, cispo, sft for kind but received "ppo"'],
     [{ temperature: 0 }, 'Expected a positive number for temperature but received 0'],
     [{ tis: { cap: Number.NaN } }, 'Expected a number for tis.cap but received NaN'],
-    [{ kind: 'gspo' as const }, 'gspo and sequence weights need sequence_offsets'],
+    [
+      { kind: 'gspo' as const },
+      "Expected Int32Array (kind 'gspo' needs it) for sequenceOffsets but received undefined",
+    ],
     [{ sequenceOffsets: ids(0, 2) }, 'Expected 1 for sequenceOffsets[1] but received 2'],
   ])('refuses what does not fit: %#', (options, message) => {
     expect(() => coin(options)).toThrow(message);

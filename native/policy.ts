@@ -1,76 +1,24 @@
 import { native } from './addon.ts';
-import { checkChoice, checkIndices, checkInteger, checkNumber, checkOffsets, checkPositive } from './check.ts';
-import type { Device } from './device.ts';
+import { holdArrays } from './arrays.ts';
+import {
+  type Logits,
+  type LogpEntropyInput,
+  logpEntropyArguments,
+  type PolicyLossInput,
+  policyLossArguments,
+} from './policy_input.ts';
+import { brokenName, isBroken } from './precision.ts';
 import { type PolicyStatistics, statisticsFrom, statisticsLength } from './statistics.ts';
 
-/** f32, or bf16 as its 16 bits. */
-export type Logits = Float32Array | Uint16Array;
-
-export const LOSS_KINDS = ['grpo', 'gspo', 'cispo', 'sft'] as const;
-export type LossKind = (typeof LOSS_KINDS)[number];
-const KL_ESTIMATORS = ['k1', 'k2', 'k3'] as const;
-const LEVELS = ['token', 'sequence'] as const;
-const TIS_MODES = ['truncate', 'mask'] as const;
-
-export interface ImportanceSampling {
-  /** C: greatest weight. */
-  cap: number;
-  /** `sequence`: the geometric mean over a sequence's scored tokens. Default `token`. */
-  level?: (typeof LEVELS)[number];
-  /** What happens above the cap by more than rounding (1e-4 of it): the cap, or 0. Default `truncate`. */
-  mode?: (typeof TIS_MODES)[number];
-}
-
-export interface ReferenceKl {
-  beta: number;
-  /** Default `k3`. */
-  estimator?: (typeof KL_ESTIMATORS)[number];
-}
-
-/** N = target.length tokens, V = vocabulary. Per-token arrays have length N. */
-export interface PolicyLossInput {
-  /** [N, V] row-major, rows `stride` elements apart. -inf entries are excluded: no mass, no gradient. */
-  logits: Logits;
-  vocabulary: number;
-  /** Elements between rows of logits and of dlogits; default V. */
-  stride?: number;
-  /** Token ids; -1 ignores the row. */
-  target: Int32Array;
-  /** 0 ignores the row. */
-  mask?: Uint8Array | null;
-  /** The token's share of the mean: loss = sum of scale * token loss. */
-  scale: Float32Array;
-  /** Default 1 everywhere; for `sft` it is the weight of the token. */
-  advantage?: Float32Array | null;
-  /** Log-probabilities at the start of the update; absent: the current policy (ratio 1). */
-  oldLogp?: Float32Array | null;
-  /** Log-probabilities of the policy that sampled; NaN is an unscored token, weight 1. */
-  rolloutLogp?: Float32Array | null;
-  /** Log-probabilities of the frozen reference. */
-  refLogp?: Float32Array | null;
-  /** [sequences + 1], from 0 to N; needed by `gspo` and by weights of level `sequence`. */
-  sequenceOffsets?: Int32Array | null;
-  /** Of the sampling; log-probabilities are taken at it. Default 1. */
-  temperature?: number;
-  /** Default `grpo`. */
-  kind?: LossKind;
-  /** Default 0.2. */
-  clipLow?: number;
-  /** Default 0.28. For `cispo` the cap is 1 + clipHigh. */
-  clipHigh?: number;
-  /** Ceiling of the loss at -dualClip * A where A < 0; default off. */
-  dualClip?: number | null;
-  /** Truncated importance sampling; default off. */
-  tis?: ImportanceSampling | null;
-  /** Default off. */
-  kl?: ReferenceKl | null;
-  /** c of -c * H; default 0. */
-  entropyCoefficient?: number;
-  /** Where the gradient goes: absent: a new array of the type of logits; null: nowhere; `logits` itself: in place. */
-  dlogits?: Logits | null;
-  /** Default `cpu`. */
-  device?: Device;
-}
+export {
+  type ImportanceSampling,
+  LOSS_KINDS,
+  type Logits,
+  type LogpEntropyInput,
+  type LossKind,
+  type PolicyLossInput,
+  type ReferenceKl,
+} from './policy_input.ts';
 
 export interface PolicyLossResult {
   /** Per token; 0 on ignored rows, and logp -inf where the target was an excluded entry. */
@@ -88,93 +36,112 @@ export interface PolicyLossResult {
   statistics: PolicyStatistics;
 }
 
-function dlogitsOf(input: PolicyLossInput): Logits | null {
-  if (input.dlogits !== undefined) return input.dlogits;
-  return input.logits instanceof Uint16Array
-    ? new Uint16Array(input.logits.length)
-    : new Float32Array(input.logits.length);
-}
-
-function lossOptions(input: PolicyLossInput) {
-  const { tis, kl } = input;
-  return {
-    loss: checkChoice(input.kind ?? 'grpo', 'kind', LOSS_KINDS),
-    temperature: checkPositive(input.temperature ?? 1, 'temperature'),
-    clipLow: checkNumber(input.clipLow ?? 0.2, 'clipLow', 0),
-    clipHigh: checkNumber(input.clipHigh ?? 0.28, 'clipHigh', 0),
-    dualClip: input.dualClip == null ? 0 : checkPositive(input.dualClip, 'dualClip'),
-    tisCap: tis ? checkPositive(tis.cap, 'tis.cap') : 0,
-    tisLevel: checkChoice(tis?.level ?? 'token', 'tis.level', LEVELS),
-    tisMode: checkChoice(tis?.mode ?? 'truncate', 'tis.mode', TIS_MODES),
-    klBeta: kl ? checkNumber(kl.beta, 'kl.beta', 0) : 0,
-    klEstimator: 1 + checkChoice(kl?.estimator ?? 'k3', 'kl.estimator', KL_ESTIMATORS),
-    entropyCoefficient: checkNumber(input.entropyCoefficient ?? 0, 'entropyCoefficient'),
-  };
-}
-
-function matrixShape(input: { vocabulary: number; stride?: number; target: Int32Array; device?: Device }) {
-  const vocabulary = checkInteger(input.vocabulary, 'vocabulary', 1);
-  checkIndices(input.target, 'target', vocabulary, true);
-  return {
-    rows: input.target.length,
-    vocabulary,
-    stride: checkInteger(input.stride ?? vocabulary, 'stride', vocabulary),
-    device: input.device ?? 'cpu',
-    cudaLibrary: native().cudaLibrary,
-  };
-}
-
 /**
  * Fused policy loss of N tokens: log-probability, entropy, loss and d loss / d logits (design §9; formulas in
  * native/kernels/policy_math.h). Throws a TypeError for arguments that do not fit.
  */
 export function policyLoss(input: PolicyLossInput): PolicyLossResult {
-  const shape = matrixShape(input);
-  const offsets = input.sequenceOffsets ?? null;
-  const perToken = () => new Float32Array(shape.rows);
-  const out = {
-    logp: perToken(),
-    entropy: perToken(),
-    ratio: perToken(),
-    weight: perToken(),
-    tokenLoss: perToken(),
-    dlogits: dlogitsOf(input),
-  };
-  const sums = new Float64Array(statisticsLength);
-  native().addon.policyLoss({
-    ...shape,
-    ...lossOptions(input),
-    ...out,
-    statistics: sums,
-    logits: input.logits,
-    target: input.target,
-    mask: input.mask,
-    scale: input.scale,
-    advantage: input.advantage,
-    oldLogp: input.oldLogp,
-    rolloutLogp: input.rolloutLogp,
-    refLogp: input.refLogp,
-    sequences: offsets ? checkOffsets(offsets, 'sequenceOffsets', shape.rows) : 0,
-    sequenceOffsets: offsets,
-  });
-  return { ...out, statistics: statisticsFrom(sums) };
+  const { args, result } = preparePolicyLoss(input);
+  native().addon.policyLoss(args);
+  return result();
 }
 
-export interface LogpEntropyInput {
-  logits: Logits;
-  vocabulary: number;
-  stride?: number;
-  /** -1: only the entropy is wanted. */
-  target: Int32Array;
-  temperature?: number;
-  device?: Device;
+/**
+ * `policyLoss` on a thread of its own: the event loop and libuv's threads stay free, the results are the same. Per-token
+ * arrays are copied; logits and dlogits are held, and must neither be touched nor transferred, until the promise is
+ * settled. Calls run in the order of their making.
+ */
+export async function policyLossAsync(input: PolicyLossInput): Promise<PolicyLossResult> {
+  const { args, result } = preparePolicyLoss(input);
+  const stillThere = holdArrays({ logits: args.logits, dlogits: args.dlogits });
+  await native().addon.policyLoss({ ...args, ...ownTokens(args), async: true });
+  stillThere();
+  return result();
+}
+
+function preparePolicyLoss(input: PolicyLossInput) {
+  const args = policyLossArguments(input);
+  const perToken = () => new Float32Array(args.rows);
+  const out = { logp: perToken(), entropy: perToken(), ratio: perToken(), weight: perToken(), tokenLoss: perToken() };
+  const sums = new Float64Array(statisticsLength);
+  const { dlogits } = args;
+  const result = (): PolicyLossResult => {
+    const statistics = statisticsFrom(sums);
+    if (input.nonfinite !== 'count') refuseBrokenLoss(input, out, statistics);
+    return { ...out, dlogits, statistics };
+  };
+  return { args: { ...args, ...out, statistics: sums }, result };
+}
+
+/** Arrays that C++ must find as they were checked, as copies: the caller may change the originals meanwhile. */
+function ownTokens(args: Record<string, unknown>) {
+  const names = ['target', 'mask', 'scale', 'advantage', 'oldLogp', 'rolloutLogp', 'refLogp', 'sequenceOffsets'];
+  const given = names.filter((name) => ArrayBuffer.isView(args[name]));
+  return Object.fromEntries(given.map((name) => [name, (args[name] as Float32Array).slice()]));
 }
 
 /** Log-probability of each target (-inf for an excluded entry, 0 for target -1) and entropy of each row, in nats. */
 export function logpEntropy(input: LogpEntropyInput): { logp: Float32Array; entropy: Float32Array } {
-  const shape = matrixShape(input);
-  const out = { logp: new Float32Array(shape.rows), entropy: new Float32Array(shape.rows) };
-  const temperature = checkPositive(input.temperature ?? 1, 'temperature');
-  native().addon.logpEntropy({ ...shape, ...out, temperature, logits: input.logits, target: input.target });
-  return out;
+  const { args, result } = prepareLogpEntropy(input);
+  native().addon.logpEntropy(args);
+  return result();
+}
+
+/** `logpEntropy` on a thread of its own; what `policyLossAsync` says of arrays holds here. */
+export async function logpEntropyAsync(
+  input: LogpEntropyInput,
+): Promise<{ logp: Float32Array; entropy: Float32Array }> {
+  const { args, result } = prepareLogpEntropy(input);
+  const stillThere = holdArrays({ logits: args.logits });
+  await native().addon.logpEntropy({ ...args, ...ownTokens(args), async: true });
+  stillThere();
+  return result();
+}
+
+function prepareLogpEntropy(input: LogpEntropyInput) {
+  const args = logpEntropyArguments(input);
+  const out = { logp: new Float32Array(args.rows), entropy: new Float32Array(args.rows) };
+  const result = () => {
+    if (input.nonfinite !== 'count') refuseBrokenRows(input, out);
+    return out;
+  };
+  return { args: { ...args, ...out }, result };
+}
+
+type Scores = Pick<PolicyLossResult, 'logp' | 'entropy'>;
+
+/** The first row whose log-probability or entropy came out NaN; -1 where there is none. */
+function brokenRow({ logp, entropy }: Scores): number {
+  return logp.findIndex((value, row) => Number.isNaN(value) || Number.isNaN(entropy[row]));
+}
+
+/** Says of a row which logit is at fault, if it still stands there. */
+function refuseLogit(
+  input: Pick<PolicyLossInput, 'logits' | 'vocabulary' | 'stride' | 'precision'>,
+  row: number,
+): void {
+  const { logits, vocabulary, stride = vocabulary, precision = 'bf16' } = input;
+  for (let column = 0; column < vocabulary; column++) {
+    if (!isBroken(logits, row * stride + column, precision)) continue;
+    const value = brokenName(logits, row * stride + column, precision);
+    throw new TypeError(`Expected finite logits (or -Infinity) but received ${value} in row ${row}, column ${column}`);
+  }
+}
+
+function refuseBrokenRows(input: LogpEntropyInput, scores: Scores): void {
+  const row = brokenRow(scores);
+  if (row >= 0) refuseLogit(input, row);
+}
+
+function refuseBrokenLoss(
+  input: PolicyLossInput,
+  scores: Scores & { tokenLoss: Float32Array },
+  { nonfinite }: PolicyStatistics,
+): void {
+  const broken = brokenRow(scores);
+  if (broken < 0 && nonfinite === 0) return;
+  const row = broken >= 0 ? broken : scores.tokenLoss.findIndex((loss) => !Number.isFinite(loss));
+  if (input.dlogits !== input.logits) refuseLogit(input, row);
+  const what = broken >= 0 ? 'finite logits (or -Infinity)' : 'numbers whose loss is finite';
+  throw new TypeError(`Expected ${what} but received others in row ${row}: its loss is ${scores.tokenLoss[row]}`);
 }

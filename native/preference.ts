@@ -1,6 +1,7 @@
 import { native } from './addon.ts';
-import { checkNumber, checkPositive } from './check.ts';
-import type { Device } from './device.ts';
+import { checkArray, checkFinite } from './arrays.ts';
+import { checkNumber, checkOptions, checkPositive } from './check.ts';
+import { type Device, placeOf } from './device.ts';
 
 /** B pairs of summed log-probabilities. */
 export interface DpoInput {
@@ -20,14 +21,37 @@ export interface DpoResult {
   dPolicyRejected: Float64Array;
 }
 
+const DPO_OPTIONS: Record<keyof DpoInput, true> = {
+  policyChosen: true,
+  policyRejected: true,
+  refChosen: true,
+  refRejected: true,
+  beta: true,
+  device: true,
+};
+
+/** Log-probabilities of whole sequences, all of them finite. */
+function checkScores(value: unknown, name: string, length?: number): Float64Array {
+  const scores = checkArray(value, name, 'Float64Array', length);
+  checkFinite(scores, name);
+  return scores;
+}
+
 /** Direct preference optimisation (Rafailov et al. 2023). */
 export function dpo(input: DpoInput): DpoResult {
-  const { addon, cudaLibrary } = native();
+  checkOptions(input, 'the input of dpo', DPO_OPTIONS);
   const beta = checkPositive(input.beta, 'beta');
-  const pairs = input.policyChosen.length;
+  const policyChosen = checkScores(input.policyChosen, 'policyChosen');
+  const pairs = policyChosen.length;
+  const scores = {
+    policyChosen,
+    policyRejected: checkScores(input.policyRejected, 'policyRejected', pairs),
+    refChosen: checkScores(input.refChosen, 'refChosen', pairs),
+    refRejected: checkScores(input.refRejected, 'refRejected', pairs),
+  };
   const loss = new Float64Array(1);
   const out = { dPolicyChosen: new Float64Array(pairs), dPolicyRejected: new Float64Array(pairs) };
-  addon.dpo({ ...input, ...out, beta, loss, device: input.device ?? 'cpu', cudaLibrary });
+  native().addon.dpo({ ...scores, ...out, beta, loss, ...placeOf(input.device) });
   return { loss: loss[0]!, ...out };
 }
 
@@ -47,17 +71,31 @@ export interface KtoInput {
   device?: Device;
 }
 
+const KTO_OPTIONS: Record<keyof KtoInput, true> = {
+  policy: true,
+  ref: true,
+  desirable: true,
+  beta: true,
+  referencePoint: true,
+  desirableWeight: true,
+  undesirableWeight: true,
+  device: true,
+};
+
 /** Kahneman-Tversky optimisation (Ethayarajh et al. 2024): mean loss and d loss / d log-probability of each sequence. */
 export function kto(input: KtoInput): { loss: number; dPolicy: Float64Array } {
-  const { addon, cudaLibrary } = native();
+  checkOptions(input, 'the input of kto', KTO_OPTIONS);
   const numbers = {
     beta: checkPositive(input.beta, 'beta'),
     referencePoint: checkNumber(input.referencePoint, 'referencePoint'),
     desirableWeight: checkNumber(input.desirableWeight ?? 1, 'desirableWeight', 0),
     undesirableWeight: checkNumber(input.undesirableWeight ?? 1, 'undesirableWeight', 0),
   };
+  const policy = checkScores(input.policy, 'policy');
+  const ref = checkScores(input.ref, 'ref', policy.length);
+  const desirable = checkArray(input.desirable, 'desirable', 'Uint8Array', policy.length);
   const loss = new Float64Array(1);
-  const dPolicy = new Float64Array(input.policy.length);
-  addon.kto({ ...input, ...numbers, loss, dPolicy, device: input.device ?? 'cpu', cudaLibrary });
+  const dPolicy = new Float64Array(policy.length);
+  native().addon.kto({ policy, ref, desirable, ...numbers, loss, dPolicy, ...placeOf(input.device) });
   return { loss: loss[0]!, dPolicy };
 }

@@ -1,6 +1,7 @@
 import { native } from './addon.ts';
-import { checkIndices, checkInteger, checkNumber, checkOffsets, refuse } from './check.ts';
-import type { Device } from './device.ts';
+import { checkArray, checkFinite, checkIndices, checkOffsets, checkOptionalArray } from './arrays.ts';
+import { checkInteger, checkNumber, checkOptions, refuse } from './check.ts';
+import { type Device, placeOf } from './device.ts';
 
 export interface StepEntropyInput {
   /** Of all tokens of all steps, one after the other. */
@@ -12,13 +13,23 @@ export interface StepEntropyInput {
   device?: Device;
 }
 
+const ENTROPY_OPTIONS: Record<keyof StepEntropyInput, true> = {
+  tokenEntropy: true,
+  mask: true,
+  stepOffsets: true,
+  device: true,
+};
+
 /** H of each step: mean entropy over its unmasked tokens; NaN for a step without any. */
 export function stepEntropy(input: StepEntropyInput): Float64Array {
-  const { addon, cudaLibrary } = native();
-  if (!(input.tokenEntropy instanceof Float32Array)) refuse('Float32Array', 'tokenEntropy', input.tokenEntropy);
-  const steps = checkOffsets(input.stepOffsets, 'stepOffsets', input.tokenEntropy.length);
+  checkOptions(input, 'the input of stepEntropy', ENTROPY_OPTIONS);
+  const tokenEntropy = checkArray(input.tokenEntropy, 'tokenEntropy', 'Float32Array');
+  const mask = checkOptionalArray(input.mask, 'mask', 'Uint8Array', tokenEntropy.length);
+  const steps = checkOffsets(input.stepOffsets, 'stepOffsets', tokenEntropy.length);
+  checkFinite(tokenEntropy, 'tokenEntropy', (i) => mask?.[i] !== 0);
   const result = new Float64Array(steps);
-  addon.stepEntropy({ ...input, steps, stepEntropy: result, device: input.device ?? 'cpu', cudaLibrary });
+  const { stepOffsets, device } = input;
+  native().addon.stepEntropy({ tokenEntropy, mask, stepOffsets, steps, result, ...placeOf(device) });
   return result;
 }
 
@@ -40,15 +51,33 @@ export interface SelectedSteps {
   threshold: Float64Array;
 }
 
+const SELECT_OPTIONS: Record<keyof SelectStepsInput, true> = {
+  stepEntropy: true,
+  stepGroup: true,
+  groups: true,
+  keep: true,
+  device: true,
+};
+
 /** High-entropy step selection (design §9), whatever the micro-batches: a whole group is chosen from at once. */
 export function selectSteps(input: SelectStepsInput): SelectedSteps {
-  const { addon, cudaLibrary } = native();
+  checkOptions(input, 'the input of selectSteps', SELECT_OPTIONS);
   const groups = checkInteger(input.groups, 'groups', 0);
   const keep = checkNumber(input.keep, 'keep', 0, 1);
-  checkIndices(input.stepGroup, 'stepGroup', groups);
-  const steps = input.stepGroup.length;
+  const stepGroup = checkIndices(input.stepGroup, 'stepGroup', groups);
+  const steps = stepGroup.length;
+  const entropy = checkArray(input.stepEntropy, 'stepEntropy', 'Float64Array', steps);
+  const infinite = entropy.findIndex((h) => Math.abs(h) === Infinity);
+  if (infinite >= 0) refuse('a finite number, or NaN', `stepEntropy[${infinite}]`, entropy[infinite]);
   const out = { selected: new Uint8Array(steps), threshold: new Float64Array(groups) };
-  const { stepEntropy: entropy, stepGroup, device = 'cpu' } = input;
-  addon.selectSteps({ ...out, stepEntropy: entropy, stepGroup, steps, groups, keep, device, cudaLibrary });
+  native().addon.selectSteps({
+    ...out,
+    stepEntropy: entropy,
+    stepGroup,
+    steps,
+    groups,
+    keep,
+    ...placeOf(input.device),
+  });
   return out;
 }

@@ -1,4 +1,4 @@
-import { addStatistics, logpEntropy, type PolicyStatistics } from '../../native/index.ts';
+import { addStatistics, type Device, logpEntropy, type PolicyStatistics } from '../../native/index.ts';
 import { DartError } from '../errors.ts';
 import { Random } from '../stream/random.ts';
 import type { TrainableModel } from './engine.ts';
@@ -25,6 +25,8 @@ export interface LearnerSettings {
   /** Updates in a row with a loss or gradient that is not finite, after which training stops. */
   maxBadUpdates: number;
   seed: number;
+  /** Where loss, log-probabilities and optimiser are computed; the model decides for itself. Default `cpu`. */
+  device?: Device;
 }
 
 /** What one update did, summed over its optimiser steps. */
@@ -70,7 +72,8 @@ export class Learner {
 
   /** Mean token entropy of each example under the current weights; keeps their log-probabilities as logo. */
   async measure(examples: readonly Example[]): Promise<Float64Array> {
-    const scores = await scorePass(this.model, examples, this.#frames, this.settings.microBatch);
+    const { microBatch, device } = this.settings;
+    const scores = await scorePass(this.model, examples, this.#frames, microBatch, device);
     examples.forEach((example, i) => {
       example.oldLogp = scores[i]!.logp;
     });
@@ -90,7 +93,7 @@ export class Learner {
     for (const [i, batch] of steps.entries()) {
       const sums = await this.#gradient(batch, i === 0);
       if (sums === null) break;
-      const { applied, gradNorm: norm } = this.parameters.update(this.settings.adam, lr);
+      const { applied, gradNorm: norm } = this.parameters.update(this.settings.adam, lr, this.settings.device);
       if (!applied) break;
       const { loss } = sums;
       result.statistics = addStatistics([result.statistics, sums]);
@@ -129,7 +132,7 @@ export class Learner {
    * @returns the sums over its tokens; null where the loss was not finite.
    */
   async #gradient(examples: readonly Example[], onPolicy: boolean): Promise<PolicyStatistics | null> {
-    const { objective, microBatch, aggregationConstant } = this.settings;
+    const { objective, microBatch, aggregationConstant, device } = this.settings;
     const lengths = examples.map((example) => example.tokens.length);
     const aggregation = objective === 'sft' ? 'token-mean' : objective.aggregation;
     const scales = tokenScales(lengths, aggregation, aggregationConstant);
@@ -140,7 +143,7 @@ export class Learner {
       const inputs = inputsOf(batch.examples, this.#frames);
       const refLogp = await this.#referenceLogp(inputs, temperature);
       const logits = await this.model.forward(inputs);
-      const sums = lossAndGradient(logits, this.model.vocabulary, { ...batch, objective, onPolicy, refLogp });
+      const sums = lossAndGradient(logits, this.model.vocabulary, { ...batch, objective, onPolicy, refLogp, device });
       if (sums.nonfinite > 0) return null;
       parts.push(sums);
       this.parameters.addGradient(await this.model.backward(logits));
@@ -149,12 +152,13 @@ export class Learner {
   }
 
   async #referenceLogp(inputs: ReturnType<typeof inputsOf>, temperature: number): Promise<Float32Array | null> {
-    const { objective } = this.settings;
+    const { objective, device } = this.settings;
     if (objective === 'sft' || objective.klBeta === 0) return null;
     if (!this.#reference) throw new Error('a KL term needs a reference policy');
     const logits = await this.#reference.forward(inputs, { gradient: false });
     const target = Int32Array.from(inputs.flatMap(({ tokens }) => [...tokens]));
-    return logpEntropy({ logits, vocabulary: this.model.vocabulary, target, temperature }).logp;
+    const { vocabulary } = this.model;
+    return logpEntropy({ logits, vocabulary, target, temperature, nonfinite: 'count', device }).logp;
   }
 
   #refuse(result: UpdateResult): UpdateResult {

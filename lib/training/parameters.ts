@@ -1,4 +1,4 @@
-import { type AdamwResult, adamw } from '../../native/index.ts';
+import { type AdamwResult, adamw, type Device } from '../../native/index.ts';
 import { DartError } from '../errors.ts';
 import type { TrainableModel, WeightTensor } from './engine.ts';
 
@@ -58,7 +58,7 @@ export class Parameters {
    * One AdamW step after scaling the gradient by min(1, maxGradNorm / (norm + 1e-6)), as torch's clip_grad_norm_. A
    * gradient that is not finite changes nothing.
    */
-  update(settings: AdamSettings, learningRate: number): AdamwResult {
+  update(settings: AdamSettings, learningRate: number, device: Device = 'cpu'): AdamwResult {
     const { beta1, beta2, epsilon, maxGradNorm, weightDecay } = settings;
     const [gradients, firsts, seconds] = [this.gradient, this.first, this.second].map((vector) => this.#views(vector));
     const values = this.#views(this.value);
@@ -69,7 +69,8 @@ export class Parameters {
       secondMoment: seconds!.get(name)!,
       weightDecay: this.#model.weights.get(name)!.shape.length > 1 ? weightDecay : 0,
     }));
-    const result = adamw({ tensors, step: this.step + 1, learningRate, beta1, beta2, epsilon, maxGradNorm });
+    const constants = { step: this.step + 1, learningRate, beta1, beta2, epsilon, maxGradNorm };
+    const result = adamw({ tensors, ...constants, device });
     if (!result.applied) return result;
     this.step += 1;
     this.#model.setWeights(values);

@@ -1,4 +1,4 @@
-import { logpEntropy, type PolicyStatistics, policyLoss } from '../../native/index.ts';
+import { type Device, logpEntropy, type PolicyStatistics, policyLoss } from '../../native/index.ts';
 import type { ReplyInput, TrainableModel } from './engine.ts';
 import type { Example } from './examples.ts';
 import type { FrameCache } from './frames.ts';
@@ -41,19 +41,29 @@ export function inputsOf(examples: readonly Example[], frames: Pick<FrameCache, 
 
 /**
  * A pass without gradient: log-probability and entropy of every token.
- * @returns for each example its tokens' values.
+ * @param device Of the kernel; the model decides for itself.
+ * @returns for each example its tokens' values, NaN where a logit was not finite.
  */
 export async function scorePass(
   model: TrainableModel,
   examples: readonly Example[],
   frames: Pick<FrameCache, 'get'>,
   size: number,
+  device: Device = 'cpu',
 ): Promise<{ logp: Float32Array; entropy: Float32Array }[]> {
   const results: { logp: Float32Array; entropy: Float32Array }[] = new Array(examples.length);
   for (const { indices, temperature } of microBatches(examples, size)) {
     const batch = indices.map((i) => examples[i]!);
     const logits = await model.forward(inputsOf(batch, frames), { gradient: false });
-    const scores = logpEntropy({ logits, vocabulary: model.vocabulary, target: joined(batch), temperature });
+    const target = joined(batch);
+    const scores = logpEntropy({
+      logits,
+      vocabulary: model.vocabulary,
+      target,
+      temperature,
+      nonfinite: 'count',
+      device,
+    });
     let at = 0;
     for (const index of indices) {
       const end = at + examples[index]!.tokens.length;
@@ -75,18 +85,25 @@ export interface LossInputs {
   /** True where the policy has not moved since the start of the update: r is 1 and logo the current log-probability. */
   onPolicy: boolean;
   refLogp: Float32Array | null;
+  /** Of the kernel; default `cpu`. */
+  device?: Device;
 }
 
-/** Replaces the logits by the loss's gradient with respect to them and hands back the sums. */
+/**
+ * Replaces the logits by the loss's gradient with respect to them and hands back the sums; a loss that is not finite is
+ * counted there. Synchronous, like every kernel call of the trainer: beside the network's passes, during which timers and
+ * signals are served, the loop waits here for a few milliseconds.
+ */
 export function lossAndGradient(logits: Float32Array, vocabulary: number, inputs: LossInputs): PolicyStatistics {
   const { examples, scales, temperature, objective, onPolicy, refLogp } = inputs;
   const offsets = new Int32Array(examples.length + 1);
   examples.forEach((example, i) => {
     offsets[i + 1] = offsets[i]! + example.tokens.length;
   });
-  const rows = { logits, vocabulary, target: joined(examples), sequenceOffsets: offsets, temperature };
+  const { device = 'cpu' } = inputs;
+  const rows = { logits, vocabulary, target: joined(examples), sequenceOffsets: offsets, temperature, device };
   const spread = (valueFor: (i: number) => number) => spreadOver(offsets, valueFor);
-  const common = { ...rows, dlogits: logits, scale: spread((i) => scales[i]!) };
+  const common = { ...rows, dlogits: logits, scale: spread((i) => scales[i]!), nonfinite: 'count' as const };
   if (objective === 'sft') return policyLoss({ ...common, kind: 'sft' }).statistics;
   const { tisCap } = objective;
   const old = onPolicy ? null : concatenated(examples, (example) => example.oldLogp!);

@@ -26,7 +26,7 @@ bool resolve(void *library, Loaded *loaded) {
   return true;
 }
 
-/* Opens the library and asks it for a device. It is never closed: a CUDA context does not survive that. */
+/* Opens the library. It is never closed: a CUDA context does not survive that. */
 Loaded open_library(const std::string &path) {
   Loaded loaded;
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -41,9 +41,7 @@ Loaded open_library(const std::string &path) {
     loaded.text = "the CUDA kernels have interface " + std::to_string(abi) + ", the addon " + std::to_string(DART_KERNELS_ABI) + ": rebuild them";
     return loaded;
   }
-  char text[256] = "";
-  loaded.usable = loaded.table.dart_device_describe(0, text, sizeof text) == DART_OK;
-  loaded.text = text;
+  loaded.usable = true;
   return loaded;
 }
 
@@ -59,13 +57,28 @@ const Backend &cpu_backend() {
   return table;
 }
 
-const Backend *cuda_backend(const std::string &library, std::string *text) {
+/* The library at the path, opened once; it lives as long as the process: worker threads come and go. */
+static const Loaded &library_at(const std::string &path) {
   static std::mutex guard;
-  static Loaded *loaded = nullptr; /* lives as long as the process: worker threads come and go */
+  static Loaded *loaded = nullptr;
   const std::lock_guard<std::mutex> lock(guard);
-  if (loaded == nullptr) loaded = new Loaded(open_library(library));
-  if (text != nullptr) *text = loaded->text;
-  return loaded->usable ? &loaded->table : nullptr;
+  if (loaded == nullptr) loaded = new Loaded(open_library(path));
+  return *loaded;
+}
+
+const Backend *cuda_device(const std::string &library, int device, std::string *text) {
+  const Loaded &loaded = library_at(library);
+  *text = loaded.text;
+  if (!loaded.usable) return nullptr;
+  const int count = loaded.table.dart_device_count();
+  if (count > 0 && device >= count) {
+    *text = "there is no cuda:" + std::to_string(device) + ", this machine has " + std::to_string(count);
+    return nullptr;
+  }
+  char name[256] = "";
+  const bool found = loaded.table.dart_device_describe(device, name, sizeof name) == DART_OK;
+  *text = name;
+  return found ? &loaded.table : nullptr;
 }
 
 }  // namespace dart

@@ -23,8 +23,11 @@ struct Backend {
 
 const Backend &cpu_backend();
 
-/* nullptr when there is none; `text` then says why in one line, else it names the device. The first call decides. */
-const Backend *cuda_backend(const std::string &library, std::string *text);
+/*
+ * The CUDA kernels if the device with that number can be used, else nullptr; `text` names it, or says in one line why not.
+ * Opens the library on the first call. A library that cannot be used stays so: the first call decides.
+ */
+const Backend *cuda_device(const std::string &library, int device, std::string *text);
 
 }  // namespace dart
 

@@ -1,4 +1,4 @@
-/* What the addon exports; each function takes one object. */
+/* What the addon exports; each function takes one object, or nothing. */
 #ifndef DART_OPERATIONS_H
 #define DART_OPERATIONS_H
 
@@ -16,6 +16,12 @@ Napi::Value dpo(const Napi::CallbackInfo &info);
 Napi::Value kto(const Napi::CallbackInfo &info);
 Napi::Value lock_file(const Napi::CallbackInfo &info);
 Napi::Value poll_hangup(const Napi::CallbackInfo &info);
+Napi::Value cuda_status(const Napi::CallbackInfo &info);
+Napi::Value cpu_status(const Napi::CallbackInfo &info);
+Napi::Value set_threads(const Napi::CallbackInfo &info);
+Napi::Value threads(const Napi::CallbackInfo &info);
+Napi::Value set_instructions(const Napi::CallbackInfo &info);
+Napi::Value instructions(const Napi::CallbackInfo &info);
 
 }  // namespace dart
 

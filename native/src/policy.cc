@@ -1,34 +1,14 @@
 /* policyLoss and logpEntropy: JavaScript arguments to one plain struct, one kernel call. */
+#include "call.h"
 #include "operations.h"
-#include "staging.h"
 
 namespace dart {
+namespace {
 
-Napi::Value policy_loss(const Napi::CallbackInfo &info) {
-  const Arguments in(info);
-  Staging staging(info.Env(), in);
-  dart_policy_loss_args args{};
-  const int64_t rows = args.rows = in.integer("rows");
-  args.vocabulary = in.integer("vocabulary");
-  args.logits_stride = args.dlogits_stride = in.integer("stride");
-  const int64_t least = rows == 0 ? 0 : (rows - 1) * args.logits_stride + args.vocabulary;
+/* Elements that rows of the given stride take, without what follows the last one. */
+int64_t extent(int64_t rows, int64_t vocabulary, int64_t stride) { return rows == 0 ? 0 : (rows - 1) * stride + vocabulary; }
 
-  const Matrix logits = in.matrix("logits", least), dlogits = in.optional_matrix("dlogits", least);
-  args.dlogits = staging.in_out(dlogits);
-  args.logits = staging.in(logits);
-  args.logits_type = logits.type;
-  args.dlogits_type = dlogits.type;
-
-  args.target = staging.in(in.array<int32_t>("target", rows));
-  args.mask = staging.in(in.optional_array<uint8_t>("mask", rows));
-  args.scale = staging.in(in.array<float>("scale", rows));
-  args.advantage = staging.in(in.optional_array<float>("advantage", rows));
-  args.old_logp = staging.in(in.optional_array<float>("oldLogp", rows));
-  args.rollout_logp = staging.in(in.optional_array<float>("rolloutLogp", rows));
-  args.ref_logp = staging.in(in.optional_array<float>("refLogp", rows));
-  args.sequences = in.integer("sequences");
-  args.sequence_offsets = staging.in(in.optional_array<int32_t>("sequenceOffsets", args.sequences + 1));
-
+void read_options(const Arguments &in, dart_policy_loss_args &args) {
   args.temperature = in.number("temperature");
   args.clip_low = in.number("clipLow");
   args.clip_high = in.number("clipHigh");
@@ -36,40 +16,68 @@ Napi::Value policy_loss(const Napi::CallbackInfo &info) {
   args.tis_cap = in.number("tisCap");
   args.kl_beta = in.number("klBeta");
   args.entropy_coefficient = in.number("entropyCoefficient");
-  args.loss = static_cast<int32_t>(in.integer("loss"));
-  args.tis_level = static_cast<int32_t>(in.integer("tisLevel"));
-  args.tis_mode = static_cast<int32_t>(in.integer("tisMode"));
-  args.kl = static_cast<int32_t>(in.integer("klEstimator"));
+  args.loss = in.choice("loss");
+  args.tis_level = in.choice("tisLevel");
+  args.tis_mode = in.choice("tisMode");
+  args.kl = in.choice("klEstimator");
+}
 
-  args.logp = staging.out(in.array<float>("logp", rows));
-  args.entropy = staging.out(in.array<float>("entropy", rows));
-  args.ratio = staging.out(in.array<float>("ratio", rows));
-  args.weight = staging.out(in.array<float>("weight", rows));
-  args.token_loss = staging.out(in.array<float>("tokenLoss", rows));
+}  // namespace
+
+Napi::Value policy_loss(const Napi::CallbackInfo &info) {
+  const Arguments in(info);
+  auto call = std::make_unique<KernelCall<dart_policy_loss_args>>(in, &Backend::dart_policy_loss);
+  dart_policy_loss_args &args = call->args;
+  const int64_t rows = args.rows = in.integer("rows");
+  args.vocabulary = in.integer("vocabulary");
+  args.logits_stride = args.dlogits_stride = in.integer("stride");
+  read_options(in, args);
+
+  const int64_t least = extent(rows, args.vocabulary, args.logits_stride);
+  const int32_t half = in.choice("half");
+  const Values logits = in.at_least("logits", least, half), dlogits = in.optional_at_least("dlogits", least, half);
+  args.logits_type = logits.type;
+  args.dlogits_type = dlogits.type;
+  call->in(args.logits, logits);
+  call->in_out(args.dlogits, dlogits); /* in too: columns beyond the vocabulary keep what they hold */
+
+  call->in(args.target, in.array<int32_t>("target", rows));
+  call->in(args.mask, in.optional_array<uint8_t>("mask", rows));
+  call->in(args.scale, in.array<float>("scale", rows));
+  call->in(args.advantage, in.optional_array<float>("advantage", rows));
+  call->in(args.old_logp, in.optional_array<float>("oldLogp", rows));
+  call->in(args.rollout_logp, in.optional_array<float>("rolloutLogp", rows));
+  call->in(args.ref_logp, in.optional_array<float>("refLogp", rows));
+  args.sequences = in.integer("sequences");
+  call->in(args.sequence_offsets, in.optional_array<int32_t>("sequenceOffsets", args.sequences + 1));
+
+  call->out(args.logp, in.array<float>("logp", rows));
+  call->out(args.entropy, in.array<float>("entropy", rows));
+  call->out(args.ratio, in.array<float>("ratio", rows));
+  call->out(args.weight, in.array<float>("weight", rows));
+  call->out(args.token_loss, in.array<float>("tokenLoss", rows));
   constexpr int64_t fields = sizeof(dart_policy_statistics) / sizeof(double);
-  args.statistics = reinterpret_cast<dart_policy_statistics *>(staging.out(in.array<double>("statistics", fields)));
-  args.workspace = staging.scratch(staging.backend().dart_policy_loss_workspace(rows));
-
-  staging.finish(staging.backend().dart_policy_loss(&args));
-  return info.Env().Undefined();
+  const Span<double> statistics = in.array<double>("statistics", fields);
+  call->out(args.statistics, Span<dart_policy_statistics>{reinterpret_cast<dart_policy_statistics *>(statistics.data), 1});
+  call->workspace(args.workspace, &Backend::dart_policy_loss_workspace, rows);
+  return perform(in, std::move(call));
 }
 
 Napi::Value logp_entropy(const Napi::CallbackInfo &info) {
   const Arguments in(info);
-  Staging staging(info.Env(), in);
-  dart_logp_entropy_args args{};
+  auto call = std::make_unique<KernelCall<dart_logp_entropy_args>>(in, &Backend::dart_logp_entropy);
+  dart_logp_entropy_args &args = call->args;
   const int64_t rows = args.rows = in.integer("rows");
   args.vocabulary = in.integer("vocabulary");
   args.logits_stride = in.integer("stride");
-  const Matrix logits = in.matrix("logits", rows == 0 ? 0 : (rows - 1) * args.logits_stride + args.vocabulary);
-  args.logits = staging.in(logits);
-  args.logits_type = logits.type;
-  args.target = staging.in(in.array<int32_t>("target", rows));
   args.temperature = in.number("temperature");
-  args.logp = staging.out(in.array<float>("logp", rows));
-  args.entropy = staging.out(in.array<float>("entropy", rows));
-  staging.finish(staging.backend().dart_logp_entropy(&args));
-  return info.Env().Undefined();
+  const Values logits = in.at_least("logits", extent(rows, args.vocabulary, args.logits_stride), in.choice("half"));
+  args.logits_type = logits.type;
+  call->in(args.logits, logits);
+  call->in(args.target, in.array<int32_t>("target", rows));
+  call->out(args.logp, in.array<float>("logp", rows));
+  call->out(args.entropy, in.array<float>("entropy", rows));
+  return perform(in, std::move(call));
 }
 
 }  // namespace dart

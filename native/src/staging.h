@@ -1,46 +1,51 @@
 /*
  * Gives each array of one call an address that the chosen backend can use: the array itself on the CPU, a copy in device
- * memory on CUDA. `finish` brings outputs back; the destructor frees what was allocated.
+ * memory on CUDA. `bring_back` copies outputs to the host; the destructor frees what was allocated. Knows nothing of
+ * JavaScript: it works on whichever thread runs the call.
  */
 #ifndef DART_STAGING_H
 #define DART_STAGING_H
 
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "arguments.h"
 #include "backend.h"
 
 namespace dart {
 
+/* Where a call runs, as JavaScript named it. */
+struct Target {
+  bool cuda = false;
+  int device = 0;
+  std::string library; /* of the CUDA kernels */
+};
+
+/* Why a call could not be done. */
+class Failure : public std::runtime_error {
+ public:
+  Failure(int status, const std::string &text) : std::runtime_error(text), status(status) {}
+  const int status; /* dart_status */
+};
+
+enum class Direction { in, out, in_out };
+
 class Staging {
  public:
-  Staging(Napi::Env env, const Arguments &arguments);
+  /* Opens the CUDA library if the target asks for it, and makes its device that of the calling thread. */
+  explicit Staging(const Target &target);
   ~Staging();
   Staging(const Staging &) = delete;
   Staging &operator=(const Staging &) = delete;
 
   const Backend &backend() const { return *backend_; }
 
-  template <typename T>
-  const T *in(const Span<T> &span) {
-    return static_cast<const T *>(place(span.data, span.size * sizeof(T), true, false));
-  }
-  template <typename T>
-  T *out(const Span<T> &span) {
-    return static_cast<T *>(place(span.data, span.size * sizeof(T), false, true));
-  }
-  template <typename T>
-  T *in_out(const Span<T> &span) {
-    return static_cast<T *>(place(span.data, span.size * sizeof(T), true, true));
-  }
-  const void *in(const Matrix &matrix) { return place(matrix.data, bytes(matrix), true, false); }
-  /* Copied in as well: columns beyond the vocabulary keep what they hold. */
-  void *in_out(const Matrix &matrix) { return place(matrix.data, bytes(matrix), true, true); }
-
+  /* The array's address on the device. One host array has one copy, however often it is named. */
+  void *place(void *host, int64_t bytes, Direction direction);
   void *scratch(int64_t bytes);
-
-  /* Throws the backend's words when status is not 0; else copies the outputs back. */
-  void finish(int status);
+  void bring_back();
+  /* Throws the backend's words when status is not DART_OK. */
+  void check(int status) const;
 
  private:
   struct Copy {
@@ -50,11 +55,6 @@ class Staging {
     bool back;
   };
 
-  static int64_t bytes(const Matrix &matrix) { return matrix.size * (matrix.type == DART_BF16 ? 2 : 4); }
-  void *place(void *host, int64_t bytes, bool copy_in, bool copy_back);
-  void check(int status) const;
-
-  Napi::Env env_;
   const Backend *backend_;
   std::vector<Copy> copies_;
 };
