@@ -181,11 +181,18 @@ const machine: OptionSpec[] = [
   {
     name: 'device',
     type: 'string',
-    choices: ['auto', 'cpu'],
+    value: 'auto|cpu|cuda:N',
     default: 'auto',
-    describe: 'Where the network runs; auto is the CPU, which is the faster place for a network this small',
+    describe: 'Where loss, log-probabilities and optimiser are computed; auto is the first GPU, or else the CPU',
   },
-  { name: 'threads', type: 'integer', value: 'N', min: 1, default: 1, describe: 'Threads of the network' },
+  {
+    name: 'threads',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    default: 1,
+    describe: 'Threads of the network, and of the kernels on the CPU, whose results do not depend on it',
+  },
 ];
 
 const under = (group: string, options: OptionSpec[]) => options.map((option) => ({ ...option, group }));

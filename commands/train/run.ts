@@ -13,6 +13,7 @@ import { FrameCache } from '../../lib/training/frames.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
 import { runTraining, type TrainingConfig } from '../../lib/training/run.ts';
+import { chooseMachine, type Machine } from './device.ts';
 import { readTrainingInput } from './input.ts';
 import { Report } from './report.ts';
 import { numberOf, textOf, trainingConfig } from './settings.ts';
@@ -21,7 +22,8 @@ import { StopSwitch } from './stop.ts';
 
 /** `dart-train`: wires input, policy, folder and store to a run of training. */
 export async function run(context: CommandContext): Promise<number> {
-  const settings = trainingConfig(context.options);
+  const machine = chooseMachine(context);
+  const settings = trainingConfig(context.options, machine.device);
   const dir = publishFolder(context);
   const source = startingPolicy(context);
   if (context.options['dry-run'] === true) {
@@ -33,7 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
   const stop = new StopSwitch(context.io.signal, numberOf(context.options, 'max-seconds'));
   try {
     const base = await preparePolicy(dir, source, textOf(context.options, 'init-from') === null);
-    return await train(context, { dir, policy: base.path, stop }, { ...settings, baseSha256: base.sha256 });
+    return await train(context, { dir, policy: base.path, stop, machine }, { ...settings, baseSha256: base.sha256 });
   } finally {
     stop.release();
     unlock();
@@ -46,11 +48,14 @@ interface Place {
   dir: string;
   policy: string;
   stop: StopSwitch;
+  machine: Machine;
 }
 
-async function train(context: CommandContext, { dir, policy, stop }: Place, config: TrainingConfig): Promise<number> {
+async function train(context: CommandContext, place: Place, config: TrainingConfig): Promise<number> {
   const { options } = context;
-  const models = await openModels(policy, config, numberOf(options, 'threads')!);
+  const { dir, policy, stop, machine } = place;
+  logOf(context).info(machine.text);
+  const models = await openModels(policy, config, machine.threads);
   const store = await givenStore(context);
   const report = new Report(context, await openOutput(context), stop);
   const bad = new BadRecords(context);

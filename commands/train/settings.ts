@@ -10,6 +10,7 @@ import {
 } from '../../lib/training/presets.ts';
 import type { TrainingConfig } from '../../lib/training/run.ts';
 import type { ScheduleShape } from '../../lib/training/schedule.ts';
+import type { Device } from '../../native/index.ts';
 
 type Options = CommandContext['options'];
 
@@ -25,12 +26,15 @@ export function textOf(options: Options, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** What `dart-train`'s options ask of the training room. */
-export function trainingConfig(options: Options): Omit<TrainingConfig, 'baseSha256'> {
+/**
+ * What `dart-train`'s options ask of the training room.
+ * @param device Of the kernels, as it was found.
+ */
+export function trainingConfig(options: Options, device: Device): Omit<TrainingConfig, 'baseSha256'> {
   const sft = options.objective === 'sft';
   const limits = { maxUpdates: numberOf(options, 'max-updates'), maxSamples: numberOf(options, 'max-samples') };
   return {
-    learner: learnerSettings(options, sft, limits.maxUpdates),
+    learner: { ...learnerSettings(options, sft, limits.maxUpdates), device },
     batchSamples: numberOf(options, 'batch-samples') ?? (sft ? 64 : 256),
     batchGroups: numberOf(options, 'batch-groups'),
     limits,

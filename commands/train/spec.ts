@@ -45,6 +45,7 @@ export const spec: CommandSpec = {
   description: [
     'Reads sample records, gathers whole groups, selects the steps of high entropy, and updates the policy whenever enough of them are there. Each update is reported as metric records; versions are published whole into --publish DIR, where rollouts find them, and the same command goes on from the newest one.',
     'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them.',
+    'The network itself runs on the CPU. With --device cuda:N the policy loss, the log-probabilities and AdamW are computed on that GPU, and each call copies its arrays there and back: that can pay only where the vocabulary is large. --device cpu touches nothing of CUDA. The same samples end at the same bytes on the same device with the same --threads.',
   ].join('\n\n'),
   options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],

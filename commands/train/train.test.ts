@@ -12,6 +12,7 @@ import { writeOnnx } from '../../lib/graph/write.ts';
 import { openStore } from '../../lib/store/index.ts';
 import { makeStep, makeTrajectory } from '../../lib/stream/records.testing.ts';
 import { lockFolder } from '../../lib/training/folder.ts';
+import { deviceStatus } from '../../native/index.ts';
 import { greyScreen, groupLines, lines, makeGroup, REPLIES } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 
@@ -153,6 +154,43 @@ describe('dart-train', () => {
 function tensorsOf(file: Buffer): Buffer {
   return file.subarray(8 + Number(file.readBigUInt64LE(0)));
 }
+
+describe('dart-train --device', () => {
+  it('says once what computes what, and takes the choice from DART_DEVICE too', async () => {
+    const loud = ['--preset', 'grpo', '--batch-samples', '6'];
+    const { code, err } = await train(into(...loud, '--device', 'cpu', '--threads', '2'), samples(2));
+    expect(code).toBe(0);
+    expect(err.match(/kernels on .*/g)).toEqual([
+      expect.stringMatching(/^kernels on the CPU.*; network on the CPU with 2 threads$/),
+    ]);
+    expect(err).not.toContain('GPU');
+    const io = testIo({ cwd, env: { DART_DEVICE: 'cpu' } });
+    expect(await runCommand(spec, into('--print-config'), io)).toBe(0);
+    expect(io.records()[0]).toMatchObject({
+      options: { device: { value: 'cpu', origin: 'environment' }, threads: { value: 1, origin: 'default' } },
+    });
+  });
+
+  it('of auto is the first GPU, or the CPU with the reason', async () => {
+    const { records, err } = await train(into('--dry-run'));
+    const { device, text } = deviceStatus();
+    expect(records[0]).toMatchObject({ settings: { learner: { device: device === 'cuda' ? 'cuda:0' : 'cpu' } } });
+    expect(err).toBe('');
+    const run = await train(into('--preset', 'grpo', '--max-updates', '0'));
+    expect(run.err).toContain(`dart-train: ${text}; network on the CPU with 1 thread`);
+  });
+
+  it('that is not there, or is no device, is told before anything is written', async () => {
+    for (const [name, message] of [
+      ['cuda:999', /device cuda:999: no GPU for the kernels: \S.*Try: --device cpu/],
+      ['gpu', /there is no device 'gpu'. Try: auto, cpu, cuda or cuda:N/],
+    ] as const) {
+      const { code, err } = await train(into(...fast, '--device', name), samples(1));
+      expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+    }
+    expect(existsSync(join(cwd, dir))).toBe(false);
+  });
+});
 
 describe('dart-train says what is wrong:', () => {
   const fails = async (args: string[], stdin = '') => {

@@ -59,7 +59,6 @@ _dart() {
     'dart-train --kl-estimator') words='k1 k2 k3' ;;
     'dart-train --aggregation') words='token-mean sequence-mean constant' ;;
     'dart-train --lr-schedule') words='constant linear cosine' ;;
-    'dart-train --device') words='auto cpu' ;;
     'dart-train --on-error') words='fail skip' ;;
     'dart-train --log-level') words='error warn info debug' ;;
     'dart-train --log-format') words='text json' ;;
