@@ -37,14 +37,20 @@
       "type": "static_library",
       "sources": [
         "kernels/cpu/adamw.cc",
+        "kernels/cpu/avx2.cc",
+        "kernels/cpu/avx512.cc",
         "kernels/cpu/device.cc",
+        "kernels/cpu/instructions.cc",
         "kernels/cpu/logp_entropy.cc",
+        "kernels/cpu/neon.cc",
         "kernels/cpu/policy_loss.cc",
         "kernels/cpu/preference.cc",
+        "kernels/cpu/scalar.cc",
         "kernels/cpu/step_selection.cc",
-        "kernels/cpu/vector.cc"
+        "kernels/cpu/threads.cc"
       ],
-      "cflags": ["-fPIC"]
+      "cflags": ["-fPIC"],
+      "link_settings": {"libraries": ["-lpthread"]}
     },
     {
       # What callers without Node open (the PyTorch engine, the checks): the C interface and nothing else.

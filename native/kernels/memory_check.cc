@@ -1,6 +1,7 @@
 /*
  * Runs every CPU kernel over arrays of exactly the size that they need, each on the heap, so that a memory checker sees
- * any access beside them and any use of what was never written. native/memory.test.ts runs it under valgrind.
+ * any access beside them and any use of what was never written; a thousand calls, so that what each leaves behind shows.
+ * native/memory.test.ts runs it under valgrind.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +33,10 @@ void use(const T *values, int64_t size) {
     if (bytes[i] == 7) sink = sink + 1;
 }
 
+int calls = 0;
+
 void require(int status) {
+  calls++;
   if (status == DART_OK) return;
   std::fprintf(stderr, "%s\n", dart_last_error());
   std::exit(1);
@@ -67,6 +71,8 @@ void policy_loss(int64_t rows, int64_t vocabulary, int32_t type, int32_t loss, i
   args.logp = out[0].get(), args.entropy = out[1].get(), args.ratio = out[2].get();
   args.weight = out[3].get(), args.token_loss = out[4].get();
   args.statistics = statistics.get();
+  const auto workspace = blank<char>(dart_policy_loss_workspace(rows));
+  args.workspace = workspace.get();
   require(dart_policy_loss(&args));
   use(dlogits.get(), rows * vocabulary);
   for (const auto &array : out) use(array.get(), rows);
@@ -104,6 +110,8 @@ void optimiser(int64_t size) {
   const auto totals = filled<double>(2, 0.0, 0.0);
   dart_gradient_norm_args norm{};
   norm.size = size, norm.gradient = gradient.get(), norm.sum_of_squares = totals.get(), norm.nonfinite = totals.get() + 1;
+  const auto workspace = blank<char>(dart_gradient_norm_workspace(size));
+  norm.workspace = workspace.get();
   require(dart_gradient_norm(&norm));
   dart_adamw_args step{};
   step.size = size, step.parameter = parameter.get(), step.gradient = gradient.get();
@@ -128,17 +136,26 @@ void preferences() {
   use(loss.get(), 1);
 }
 
-}  // namespace
-
-int main() {
+/* Each kernel over small arrays: one thread. */
+void every_kernel() {
   for (const int64_t vocabulary : {1, 2, 15, 16, 17, 1024, 1031}) {
     policy_loss<float>(5, vocabulary, DART_F32, DART_GRPO, DART_TOKEN);
     policy_loss<float>(5, vocabulary, DART_F32, DART_GSPO, DART_SEQUENCE);
     policy_loss<uint16_t>(5, vocabulary, DART_BF16, DART_CISPO, DART_TOKEN);
+    policy_loss<uint16_t>(5, vocabulary, DART_F16, DART_SFT, DART_TOKEN);
   }
   steps();
   for (const int64_t size : {1, 15, 16, 33}) optimiser(size);
   preferences();
+}
+
+}  // namespace
+
+int main() {
+  require(dart_set_threads(3));
+  policy_loss<float>(5, 40'000, DART_F32, DART_GRPO, DART_TOKEN); /* large enough for the pool */
+  while (calls < 1000) every_kernel();
+  require(dart_set_threads(1)); /* joins the pool: a sleeping thread counts as memory that nobody can free */
   std::puts("every kernel ran");
   return 0;
 }

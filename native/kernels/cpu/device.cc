@@ -6,6 +6,8 @@
 
 #include "../dart_kernels.h"
 #include "error.h"
+#include "instructions.h"
+#include "threads.h"
 
 namespace dart {
 namespace {
@@ -17,15 +19,6 @@ int fail(int status, const char *reason) {
   return status;
 }
 
-/* What the clones of vector.cc are chosen by. */
-static const char *vector_width() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (__builtin_cpu_supports("avx512f")) return "CPU, AVX-512";
-  if (__builtin_cpu_supports("avx2")) return "CPU, AVX2";
-#endif
-  return "CPU";
-}
-
 }  // namespace dart
 
 extern "C" int dart_kernels_abi(void) { return DART_KERNELS_ABI; }
@@ -33,16 +26,20 @@ extern "C" const char *dart_last_error(void) { return dart::last_error.c_str(); 
 extern "C" int dart_device_count(void) { return 1; }
 
 extern "C" int dart_device_describe(int, char *text, int64_t size) {
-  std::snprintf(text, static_cast<size_t>(size), "%s", dart::vector_width());
+  std::snprintf(text, static_cast<size_t>(size), "CPU, %s", dart::instructions().title);
   return DART_OK;
 }
 
 extern "C" int dart_device_set(int device) { return device == 0 ? DART_OK : dart::fail(DART_BAD_ARGUMENT, "the CPU is device 0"); }
 extern "C" int dart_device_synchronize(void) { return DART_OK; }
-extern "C" int dart_set_threads(int) { return DART_OK; }
-extern "C" int dart_threads(void) { return 1; }
-extern "C" int dart_set_instructions(const char *) { return DART_OK; }
-extern "C" const char *dart_instructions(void) { return dart::vector_width(); }
+
+extern "C" int dart_threads(void) { return dart::thread_count(); }
+
+extern "C" int dart_set_threads(int threads) {
+  if (threads < 0 || threads > dart::kMostThreads) return dart::fail(DART_BAD_ARGUMENT, "threads must lie in 0..1024");
+  dart::set_thread_count(threads);
+  return DART_OK;
+}
 
 extern "C" int dart_device_allocate(void **pointer, int64_t bytes) {
   *pointer = std::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1);
