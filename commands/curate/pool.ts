@@ -1,4 +1,3 @@
-import { readInputs } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { type Output, openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -7,13 +6,10 @@ import { presetOptions } from '../../lib/curation/options.ts';
 import { isSuccess } from '../../lib/curation/success.ts';
 import { EXIT } from '../../lib/errors.ts';
 import type { Store } from '../../lib/store/index.ts';
-import { parseRecord } from '../../lib/stream/parse.ts';
-import { SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
-import { skipRecord } from './input.ts';
+import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { ImportStore } from './import_store.ts';
 import { anyStore, storeToRead } from './store.ts';
-
-/** Successes that are stored in one go. */
-const BATCH = 50;
+import { reading, readTrajectories } from './trajectories.ts';
 
 /** `dart-curate pool add`: successes of the input become experience. */
 export async function add(context: CommandContext): Promise<number> {
@@ -48,37 +44,23 @@ export async function list(context: CommandContext): Promise<number> {
 }
 
 async function addAll(context: CommandContext, store: Store, output: Output): Promise<number> {
-  const options = context.options;
-  const capacity = (options['pool-capacity'] as number | undefined) ?? presetOptions('dart').poolCapacity;
-  const skipped = { count: 0 };
-  const counts = { trajectories: 0, successes: 0, added: 0 };
-  let batch: Trajectory[] = [];
-  const flush = async () => {
-    counts.added += await store.addExperience(batch, { capacity, experience: true });
-    batch = [];
-  };
-  for await (const { record, where } of readInputs(context, context.positionals, skipped)) {
-    if (record.type !== 'trajectory') {
-      await output.write(record);
-      continue;
-    }
-    try {
-      const trajectory = parseRecord('trajectory', record, where);
-      counts.trajectories += 1;
-      if (isSuccess(trajectory)) batch.push(trajectory);
-    } catch (error) {
-      skipRecord(context, skipped, error);
-    }
-    counts.successes += batch.length >= BATCH ? batch.length : 0;
-    if (batch.length >= BATCH) await flush();
+  const capacity = (context.options['pool-capacity'] as number | undefined) ?? presetOptions('dart').poolCapacity;
+  const state = reading((record) => output.write(record));
+  const pool = new ImportStore(store, capacity);
+  let successes = 0;
+  for await (const trajectory of readTrajectories(context, 'pool add', state)) {
+    if (!isSuccess(trajectory)) continue;
+    successes += 1;
+    await pool.add(trajectory);
   }
-  counts.successes += batch.length;
-  await flush();
-  await output.write(summary('dart-curate pool add', { ...counts, skipped_records: skipped.count }));
+  await pool.flush();
+  const { skipped, count: trajectories } = state;
+  const numbers = { trajectories, successes, added: pool.pooled, skipped_records: skipped.count };
+  await output.write(summary('dart-curate pool add', numbers));
   await output.close();
-  tell(context, `${counts.added} of ${counts.successes} successes were new to the pool`);
+  tell(context, `${pool.pooled} of ${successes} successes were new to the pool`);
   if (skipped.count > 0) return EXIT.failure;
-  return counts.successes > 0 ? EXIT.ok : EXIT.negative;
+  return successes > 0 ? EXIT.ok : EXIT.negative;
 }
 
 function summary(command: string, numbers: Record<string, number>) {

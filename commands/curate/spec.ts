@@ -1,6 +1,9 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CURATE_OPTIONS, POOL_CAPACITY, STORE } from './options.ts';
+import { importSpec } from './spec_import.ts';
+import { demosSpec, pairsSpec, selectTasksSpec } from './spec_offline.ts';
+import { poolExport, poolPrune } from './spec_pool.ts';
 
 const FILES = { name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true };
 const REQUIRED_STORE = { ...STORE, describe: 'Store, sqlite:PATH; without it the default store' };
@@ -34,9 +37,9 @@ const poolList: CommandSpec = {
 
 const pool: CommandSpec = {
   name: 'pool',
-  summary: 'Fill and list the experience pool',
+  summary: 'Fill, list, prune and export the experience pool',
   options: [...COMMON_OPTIONS],
-  subcommands: [poolAdd, poolList],
+  subcommands: [poolAdd, poolList, poolPrune, poolExport],
 };
 
 const stats: CommandSpec = {
@@ -73,7 +76,7 @@ export const spec: CommandSpec = {
   ].join('\n\n'),
   options: [...CURATE_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [FILES],
-  subcommands: [pool, stats],
+  subcommands: [importSpec, selectTasksSpec, demosSpec, pairsSpec, pool, stats],
   examples: [
     { command: 'dart-curate rollouts.ndjson -o samples.ndjson', describe: 'from a file to a file' },
     {

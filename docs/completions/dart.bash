@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -39,6 +39,22 @@ _dart() {
     'dart-curate --on-error') words='fail skip' ;;
     'dart-curate --log-level') words='error warn info debug' ;;
     'dart-curate --log-format') words='text json' ;;
+    'dart-curate import --from') words='dart osworld jsonl' ;;
+    'dart-curate import --coordinates') words='smart-resize relative absolute' ;;
+    'dart-curate import --on-error') words='fail skip' ;;
+    'dart-curate import --log-level') words='error warn info debug' ;;
+    'dart-curate import --log-format') words='text json' ;;
+    'dart-curate select-tasks --on-error') words='fail skip' ;;
+    'dart-curate select-tasks --log-level') words='error warn info debug' ;;
+    'dart-curate select-tasks --log-format') words='text json' ;;
+    'dart-curate demos --rank') words='newest shortest' ;;
+    'dart-curate demos --on-error') words='fail skip' ;;
+    'dart-curate demos --log-level') words='error warn info debug' ;;
+    'dart-curate demos --log-format') words='text json' ;;
+    'dart-curate pairs --for') words='dpo kto' ;;
+    'dart-curate pairs --on-error') words='fail skip' ;;
+    'dart-curate pairs --log-level') words='error warn info debug' ;;
+    'dart-curate pairs --log-format') words='text json' ;;
     'dart-curate pool --on-error') words='fail skip' ;;
     'dart-curate pool --log-level') words='error warn info debug' ;;
     'dart-curate pool --log-format') words='text json' ;;
@@ -48,6 +64,12 @@ _dart() {
     'dart-curate pool list --on-error') words='fail skip' ;;
     'dart-curate pool list --log-level') words='error warn info debug' ;;
     'dart-curate pool list --log-format') words='text json' ;;
+    'dart-curate pool prune --on-error') words='fail skip' ;;
+    'dart-curate pool prune --log-level') words='error warn info debug' ;;
+    'dart-curate pool prune --log-format') words='text json' ;;
+    'dart-curate pool export --on-error') words='fail skip' ;;
+    'dart-curate pool export --log-level') words='error warn info debug' ;;
+    'dart-curate pool export --log-format') words='text json' ;;
     'dart-curate stats --on-error') words='fail skip' ;;
     'dart-curate stats --log-level') words='error warn info debug' ;;
     'dart-curate stats --log-format') words='text json' ;;
@@ -90,10 +112,16 @@ _dart() {
     'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-rollout') words='--tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-curate') words='pool stats --follow --blobs --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-curate pool') words='add list --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate') words='import select-tasks demos pairs pool stats --follow --blobs --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-curate import') words='--from --reward --task-dir --coordinates --render-replies --initial-screens --run-id --blobs --store --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-curate select-tasks') words='--min-success --rollouts --exclude-infeasible --tasks --list --store --run-id --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate demos') words='--threshold --per-task --rank --blobs --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pairs') words='--for --pairs --threshold --blobs --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pool') words='add list prune export --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate pool add') words='--store --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-curate pool list') words='--store --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate pool prune') words='--store --task --older-than --keep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-curate pool export') words='--store --task --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate stats') words='--store --run-id --success-window --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-train export') words='--output --version-number --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;

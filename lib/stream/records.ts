@@ -137,10 +137,26 @@ export const sampleSchema = z.looseObject({
   step: stepSchema,
 });
 
+/** An episode that was preferred or not. */
+const completionSchema = z.looseObject({
+  trajectory_id: z.string(),
+  reward: score,
+  steps: z.array(stepSchema),
+});
+
 export const preferenceSchema = z.looseObject({
   type: z.literal('preference'),
   v: z.literal(SCHEMA_VERSION),
+  /** What it is for: a pair (dpo) has `chosen` and `rejected`, a labelled episode (kto) `label` and `completion`. */
+  objective: z.enum(['dpo', 'kto']),
   task_id: z.string(),
+  domain: z.string(),
+  instruction: z.string(),
+  chosen: completionSchema.optional(),
+  rejected: completionSchema.optional(),
+  /** True for a desirable episode, as in TRL. */
+  label: z.boolean().optional(),
+  completion: completionSchema.optional(),
 });
 
 export const demonstrationSchema = z.looseObject({
