@@ -223,9 +223,18 @@ describe('dart-rollout', () => {
     const store = await openStore(`sqlite:${dir}/dart.db`);
     expect(await store.listRuns()).toEqual(['again']);
     expect((await store.taskStatistics(['chrome-bookmark-tea'], 16)).get('chrome-bookmark-tea')?.scored).toBe(3);
-    const desktops = await store.db.selectFrom('environment').select(['env_id', 'state', 'screen_width']).execute();
-    expect(desktops).toHaveLength(8);
-    expect(desktops[0]).toEqual({ env_id: 'embedded-0', state: 'stopped', screen_width: 160 });
+    const desktops = await store.db
+      .selectFrom('environment')
+      .select(['owner', 'env_id', 'state', 'screen_width'])
+      .orderBy('env_id')
+      .execute();
+    // Eight of each of the two processes, under the same names.
+    const of = (owner: string) => desktops.filter((row) => row.owner === owner);
+    const owners = [...new Set(desktops.map((row) => row.owner))];
+    expect(owners.map((owner) => of(owner).length)).toEqual([8, 8]);
+    for (const owner of owners) {
+      expect(of(owner)[0]).toEqual({ owner, env_id: 'embedded-0', state: 'stopped', screen_width: 160 });
+    }
     await store.close();
   });
 

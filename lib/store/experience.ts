@@ -1,6 +1,6 @@
 import type { Trajectory } from '../stream/records.ts';
 import { fingerprint, hasLogprobs, unpackTrajectory } from './codec.ts';
-import { inTransaction, type StoreContext } from './context.ts';
+import { inTransaction, type StoreContext, slices } from './context.ts';
 import { insertTrajectories } from './rollouts.ts';
 
 export interface ExperienceOptions {
@@ -23,13 +23,13 @@ export async function addExperience(
   if (trajectories.length === 0) return 0;
   await insertTrajectories(context, trajectories, { experience: options.experience });
   return inTransaction(context, async (inner) => {
+    const taskIds = [...new Set(trajectories.map((trajectory) => trajectory.task_id))].sort();
+    await lockTasks(inner, taskIds);
     let added = 0;
     for (const trajectory of trajectories) {
       if (await addOne(inner, trajectory)) added += 1;
     }
-    for (const taskId of new Set(trajectories.map((trajectory) => trajectory.task_id))) {
-      await evict(inner, taskId, options.capacity);
-    }
+    for (const taskId of taskIds) await evict(inner, taskId, options.capacity);
     return added;
   });
 }
@@ -86,6 +86,14 @@ export async function experienceCounts({ db }: StoreContext): Promise<Experience
     successes: Number(row.successes),
     unscored: Number(row.successes) - Number(row.scored),
   }));
+}
+
+/** One process after the other changes the pool of a task. In one order, so that no two wait for each other. */
+async function lockTasks({ db, dialect }: StoreContext, taskIds: readonly string[]): Promise<void> {
+  for (const ids of slices(taskIds, 200)) {
+    const query = db.selectFrom('task').select('task_id').where('task_id', 'in', ids).orderBy('task_id');
+    await dialect.lockRows(query).execute();
+  }
 }
 
 async function addOne({ db, now }: StoreContext, trajectory: Trajectory): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { inTransaction, type StoreContext, slices } from './context.ts';
 import { isDead } from './owner.ts';
+import { ensureRuns, ensureTasks } from './parents.ts';
 import type { GroupRow } from './schema.ts';
 
 export interface GroupMember {
@@ -53,16 +54,12 @@ export type LeaseAnswer =
  */
 export function insertGroup(context: StoreContext, group: NewGroup, lease?: Lease): Promise<boolean> {
   return inTransaction(context, async (inner) => {
-    const existing = await readGroup(inner, group.group_id);
-    if (existing && existing.state !== 'planned') return false;
-    const row = groupRow(inner.now(), group, lease);
-    if (existing) {
-      const { created_at: _, ...changes } = row;
-      await inner.db.updateTable('training_group').set(changes).where('group_id', '=', group.group_id).execute();
-    } else {
-      await insertParents(inner, group);
-      await inner.db.insertInto('training_group').values(row).execute();
-    }
+    await plan(inner, group);
+    const query = inner.db.selectFrom('training_group').select('state').where('group_id', '=', group.group_id);
+    const { state } = await inner.dialect.lockRows(query).executeTakeFirstOrThrow();
+    if (state !== 'planned') return false;
+    const { created_at: _, ...decision } = groupRow(inner.now(), group, lease);
+    await inner.db.updateTable('training_group').set(decision).where('group_id', '=', group.group_id).execute();
     await insertMembers(inner, group);
     return true;
   });
@@ -71,12 +68,7 @@ export function insertGroup(context: StoreContext, group: NewGroup, lease?: Leas
 /** Announces a group whose rollouts are about to be made; one that is known already is left alone. */
 export async function planGroups(context: StoreContext, groups: readonly Omit<NewGroup, 'members'>[]): Promise<void> {
   await inTransaction(context, async (inner) => {
-    for (const group of groups) {
-      const planned = { ...group, members: [] };
-      await insertParents(inner, planned);
-      const row = { ...groupRow(inner.now(), planned), state: 'planned' as const };
-      await inner.dialect.ignoreDuplicates(inner.db.insertInto('training_group').values(row)).execute();
-    }
+    for (const group of groups) await plan(inner, group);
   });
 }
 
@@ -85,7 +77,7 @@ export function leaseGroup(context: StoreContext, groupId: string, lease: Lease)
   return inTransaction(context, async (inner) => {
     const query = inner.db.selectFrom('training_group').selectAll().where('group_id', '=', groupId);
     const row = await inner.dialect.lockRows(query).executeTakeFirst();
-    if (!row) return (await readGroup(inner, groupId)) ? { status: 'held' } : { status: 'absent' };
+    if (!row) return { status: 'absent' };
     if (row.state === 'planned') return { status: 'absent' };
     if (row.state === 'acknowledged') return { status: 'acknowledged', version: row.learned_version };
     if (row.state === 'rejected') return { status: 'rejected', reason: row.reason ?? 'unknown' };
@@ -105,17 +97,40 @@ export function leaseGroups(
   options: { run_id?: string; limit?: number } = {},
 ): Promise<LeasedGroup[]> {
   return inTransaction(context, async (inner) => {
-    let query = inner.db
-      .selectFrom('training_group')
-      .selectAll()
-      .where('state', '=', 'ready')
-      .orderBy('created_at')
-      .orderBy('group_id');
-    if (options.run_id !== undefined) query = query.where('run_id', '=', options.run_id);
-    const rows = await inner.dialect.lockRows(query).execute();
-    const free = rows.filter((row) => row.lease_owner === null || !isHeld(row, '', inner.now()));
-    return take(inner, free.slice(0, options.limit ?? 100), lease);
+    const limit = options.limit ?? 100;
+    const taken: LeasedGroup[] = [];
+    // Looked for without locks, so that several curators do not stop at the same groups.
+    for (const ids of slices(await readyGroups(inner, options.run_id), limit)) {
+      const rows = await inner.dialect.lockFreeRows(selectReady(inner, ids)).execute();
+      const free = rows.filter((row) => isFree(row, inner.now())).slice(0, limit - taken.length);
+      taken.push(...(await take(inner, free, lease)));
+      if (taken.length >= limit) break;
+    }
+    return taken;
   });
+}
+
+/** Ids of the groups that are ready and seem to be held by nobody, oldest first. */
+async function readyGroups({ db, now }: StoreContext, runId: string | undefined): Promise<string[]> {
+  let query = db
+    .selectFrom('training_group')
+    .select(['group_id', 'lease_owner', 'lease_until'])
+    .where('state', '=', 'ready')
+    .orderBy('created_at')
+    .orderBy('group_id');
+  if (runId !== undefined) query = query.where('run_id', '=', runId);
+  const rows = await query.execute();
+  return rows.filter((row) => isFree(row, now())).map((row) => row.group_id);
+}
+
+function selectReady({ db }: StoreContext, ids: readonly string[]) {
+  return db
+    .selectFrom('training_group')
+    .selectAll()
+    .where('group_id', 'in', ids)
+    .where('state', '=', 'ready')
+    .orderBy('created_at')
+    .orderBy('group_id');
 }
 
 /** Marks groups as done with: learned into `version`, or passed over for `reason`. They never come again. */
@@ -126,7 +141,7 @@ export async function acknowledge(
 ): Promise<number> {
   return inTransaction(context, async ({ db, now }) => {
     let acknowledged = 0;
-    for (const part of slices(groupIds, 200)) {
+    for (const part of slices([...groupIds].sort(), 200)) {
       const result = await db
         .updateTable('training_group')
         .set({
@@ -195,13 +210,15 @@ async function take(context: StoreContext, rows: readonly GroupRow[], lease: Lea
   return groups;
 }
 
-function isHeld(row: GroupRow, owner: string, now: number): boolean {
+type LeaseColumns = Pick<GroupRow, 'lease_owner' | 'lease_until'>;
+
+function isHeld(row: LeaseColumns, owner: string, now: number): boolean {
   if (row.lease_owner === null || row.lease_owner === owner || row.lease_until === null) return false;
   return row.lease_until >= now && !isDead(row.lease_owner);
 }
 
-function readGroup({ db }: StoreContext, groupId: string): Promise<GroupRow | undefined> {
-  return db.selectFrom('training_group').selectAll().where('group_id', '=', groupId).executeTakeFirst();
+function isFree(row: LeaseColumns, now: number): boolean {
+  return !isHeld(row, '', now);
 }
 
 async function readMembers({ db }: StoreContext, groupId: string): Promise<GroupMember[]> {
@@ -227,14 +244,15 @@ async function insertMembers({ db }: StoreContext, group: NewGroup): Promise<voi
   await db.insertInto('group_member').values(rows).execute();
 }
 
-async function insertParents({ db, dialect, now }: StoreContext, group: NewGroup): Promise<void> {
-  const created_at = now();
-  await dialect.ignoreDuplicates(db.insertInto('run').values({ run_id: group.run_id, created_at })).execute();
-  const task = { task_id: group.task_id, domain: '', instruction: '', created_at };
-  await dialect.ignoreDuplicates(db.insertInto('task').values(task)).execute();
+/** The row of a group that nobody has decided, where it is missing. */
+async function plan(context: StoreContext, group: Omit<NewGroup, 'members'>): Promise<void> {
+  await ensureRuns(context, [group.run_id]);
+  await ensureTasks(context, [{ task_id: group.task_id, domain: '', instruction: '' }]);
+  const row = { ...groupRow(context.now(), { ...group, reason: undefined }), state: 'planned' as const };
+  await context.dialect.ignoreDuplicates(context.db.insertInto('training_group').values(row), 'group_id').execute();
 }
 
-function groupRow(now: number, group: NewGroup, lease?: Lease): GroupRow {
+function groupRow(now: number, group: Omit<NewGroup, 'members'>, lease?: Lease): GroupRow {
   const rejected = group.reason !== undefined;
   return {
     group_id: group.group_id,

@@ -4,8 +4,9 @@ export type { GroupCount, GroupMember, Lease, LeaseAnswer, LeasedGroup, NewGroup
 export type { WorkItem } from './leases.ts';
 export { type OpenOptions, openStore } from './open.ts';
 export { newOwner } from './owner.ts';
+export type { Pruned, PruneOptions } from './prune.ts';
 export type { TaskStatistics } from './statistics.ts';
 export type { Store } from './store.ts';
-export { defaultStoreUrl, storeUrlFrom } from './url.ts';
+export { defaultStoreUrl, storeUrlFrom, withoutPassword } from './url.ts';
 export type { NewVersion, PublishedVersion } from './versions.ts';
 export type { WorkerState } from './workers.ts';

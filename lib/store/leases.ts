@@ -12,37 +12,97 @@ export interface WorkItem {
  * @returns the items obtained: those that are neither finished nor under a live lease of somebody else, and whose group
  *   is still open.
  */
-export function leaseWork(
+export async function leaseWork(
   context: StoreContext,
   items: readonly WorkItem[],
   owner: string,
   ttlMs: number,
 ): Promise<WorkItem[]> {
-  return inTransaction(context, async (inner) => {
-    const lease_until = inner.now() + ttlMs;
-    const obtained: WorkItem[] = [];
-    for (const item of items) {
-      if (await isTaken(inner, item, owner)) continue;
-      const row = { group_id: item.group_id, rollout_index: item.rollout_index, owner, lease_until };
-      const insert = inner.db.insertInto('work_lease').values(row);
-      await inner.dialect
-        .overwriteDuplicates(insert, ['group_id', 'rollout_index'], ['owner', 'lease_until'])
-        .execute();
-      obtained.push(item);
-    }
-    return obtained;
-  });
+  const byGroup = new Map<string, number[]>();
+  for (const { group_id, rollout_index } of items) {
+    byGroup.set(group_id, [...(byGroup.get(group_id) ?? []), rollout_index]);
+  }
+  const obtained = new Set<string>();
+  for (const [groupId, indices] of byGroup) {
+    const sorted = [...new Set(indices)].sort((a, b) => a - b);
+    const leased = await inTransaction(context, (inner) => leaseMembers(inner, groupId, sorted, { owner, ttlMs }));
+    for (const index of leased) obtained.add(`${index} ${groupId}`);
+  }
+  return items.filter(({ group_id, rollout_index }) => obtained.has(`${rollout_index} ${group_id}`));
+}
+
+/** First the leases, then what is done: whoever finishes a rollout stores it before giving its lease back. */
+async function leaseMembers(
+  context: StoreContext,
+  groupId: string,
+  indices: readonly number[],
+  { owner, ttlMs }: { owner: string; ttlMs: number },
+): Promise<number[]> {
+  const { db, dialect, now } = context;
+  const lease_until = now() + ttlMs;
+  const rows = indices.map((rollout_index) => ({ group_id: groupId, rollout_index, owner, lease_until }));
+  await dialect.ignoreDuplicates(db.insertInto('work_lease').values(rows), 'group_id').execute();
+  const query = db
+    .selectFrom('work_lease')
+    .select(['rollout_index', 'owner', 'lease_until'])
+    .where('group_id', '=', groupId)
+    .where('rollout_index', 'in', indices)
+    .orderBy('rollout_index');
+  const leases = await dialect.lockRows(query).execute();
+  const free = leases.filter((lease) => lease.owner === owner || lease.lease_until < now() || isDead(lease.owner));
+  const done = await finishedMembers(context, groupId);
+  const obtained: number[] = [];
+  const finished: number[] = [];
+  for (const { rollout_index } of free) (done(rollout_index) ? finished : obtained).push(rollout_index);
+  if (finished.length > 0) {
+    await db.deleteFrom('work_lease').where('group_id', '=', groupId).where('rollout_index', 'in', finished).execute();
+  }
+  if (obtained.length > 0) {
+    await db
+      .updateTable('work_lease')
+      .set({ owner, lease_until })
+      .where('group_id', '=', groupId)
+      .where('rollout_index', 'in', obtained)
+      .execute();
+  }
+  return obtained;
+}
+
+/** Which members of a group nobody has to make any more: all of a decided group, and those that were scored. */
+async function finishedMembers({ db }: StoreContext, groupId: string): Promise<(index: number) => boolean> {
+  const decided = await db
+    .selectFrom('training_group')
+    .select('group_id')
+    .where('group_id', '=', groupId)
+    .where('state', '!=', 'planned')
+    .executeTakeFirst();
+  if (decided) return () => true;
+  const scored = await db
+    .selectFrom('rollout')
+    .select('rollout_index')
+    .where('group_id', '=', groupId)
+    .where('standing', '=', 'scored')
+    .execute();
+  const indices = new Set(scored.map((row) => row.rollout_index));
+  return (index) => indices.has(index);
 }
 
 /** Prolongs all leases of `owner`; @returns how many it still had. */
 export async function renewLease({ db, now }: StoreContext, owner: string, ttlMs: number): Promise<number> {
-  const result = await db
+  const time = now();
+  await db
     .updateTable('work_lease')
-    .set({ lease_until: now() + ttlMs })
+    .set({ lease_until: time + ttlMs })
     .where('owner', '=', owner)
-    .where('lease_until', '>=', now())
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows);
+    .where('lease_until', '>=', time)
+    .execute();
+  const row = await db
+    .selectFrom('work_lease')
+    .select((eb) => eb.fn.countAll<number>().as('held'))
+    .where('owner', '=', owner)
+    .where('lease_until', '>=', time)
+    .executeTakeFirstOrThrow();
+  return Number(row.held);
 }
 
 /** Gives items back, finished or not; without `items` all that `owner` holds. */
@@ -96,31 +156,4 @@ async function liveLeases({ db, now }: StoreContext, groupIds: readonly string[]
     .where('lease_until', '>=', now())
     .execute();
   return rows.filter((row) => !isDead(row.owner));
-}
-
-async function isTaken({ db, now }: StoreContext, item: WorkItem, owner: string): Promise<boolean> {
-  const live = await db
-    .selectFrom('work_lease')
-    .select('owner')
-    .where('group_id', '=', item.group_id)
-    .where('rollout_index', '=', item.rollout_index)
-    .where('lease_until', '>=', now())
-    .where('owner', '!=', owner)
-    .executeTakeFirst();
-  if (live && !isDead(live.owner)) return true;
-  const decided = await db
-    .selectFrom('training_group')
-    .select('group_id')
-    .where('group_id', '=', item.group_id)
-    .where('state', '!=', 'planned')
-    .executeTakeFirst();
-  if (decided) return true;
-  const finished = await db
-    .selectFrom('rollout')
-    .select('trajectory_id')
-    .where('group_id', '=', item.group_id)
-    .where('rollout_index', '=', item.rollout_index)
-    .where('standing', '=', 'scored')
-    .executeTakeFirst();
-  return finished !== undefined;
 }

@@ -14,35 +14,42 @@ export function refuseNewer(version: number, where: string): void {
 }
 
 /**
- * Applies the migrations that are still missing, all in one transaction that holds the write lock: of several processes
- * that open a new store at once, one makes the tables and the others find them made.
+ * Applies the migrations that are still missing, while no other process does: of several that open a new store at once,
+ * one makes the tables and the others find them made.
  */
 export async function migrate(db: Kysely<StoreTables>, dialect: StoreDialect, where: string): Promise<void> {
-  if ((await versionOf(db)) === STORE_VERSION) return;
-  await db.transaction().execute(async (trx) => {
-    await trx.schema
-      .createTable('migration')
-      .ifNotExists()
-      .addColumn('version', dialect.columns.integer, (col) => col.primaryKey().notNull())
-      .addColumn('name', dialect.columns.text, (col) => col.notNull())
-      .addColumn('applied_at', dialect.columns.time, (col) => col.notNull())
-      .execute();
-    const current = await readVersion(trx);
-    refuseNewer(current, where);
-    for (const migration of MIGRATIONS.filter((candidate) => candidate.version > current)) {
-      await migration.up(trx, dialect);
-      await trx
-        .insertInto('migration')
-        .values({ version: migration.version, name: migration.name, applied_at: Date.now() })
-        .execute();
-    }
-  });
+  const tables = await dialect.tables(db);
+  if (tables.length > 0 && !tables.includes('migration')) {
+    throw new DartError('this database holds something else than a store', {
+      where,
+      hint: 'another database in --store; nothing was changed',
+    });
+  }
+  if (tables.includes('migration')) {
+    const version = await readVersion(db);
+    refuseNewer(version, where);
+    if (version === STORE_VERSION) return;
+  }
+  await dialect.alone(db, (inner) => applyMissing(inner, dialect, where));
 }
 
-/** 0 for a store without tables. */
-async function versionOf(db: Kysely<StoreTables>): Promise<number> {
-  const tables = await db.introspection.getTables();
-  return tables.some((table) => table.name === 'migration') ? readVersion(db) : 0;
+async function applyMissing(db: Kysely<StoreTables>, dialect: StoreDialect, where: string): Promise<void> {
+  await db.schema
+    .createTable('migration')
+    .ifNotExists()
+    .addColumn('version', dialect.columns.integer, (col) => col.primaryKey().notNull())
+    .addColumn('name', dialect.columns.text, (col) => col.notNull())
+    .addColumn('applied_at', dialect.columns.time, (col) => col.notNull())
+    .execute();
+  const current = await readVersion(db);
+  refuseNewer(current, where);
+  for (const migration of MIGRATIONS.filter((candidate) => candidate.version > current)) {
+    await migration.up(db, dialect);
+    await db
+      .insertInto('migration')
+      .values({ version: migration.version, name: migration.name, applied_at: dialect.now() })
+      .execute();
+  }
 }
 
 async function readVersion(db: Kysely<StoreTables>): Promise<number> {

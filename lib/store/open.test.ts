@@ -54,7 +54,7 @@ describe('openStore', () => {
     file.close();
     const before = readFileSync(path);
     const error = await failure(`sqlite:${path}`);
-    expect(error.message).toBe('this store has version 99, this build knows versions up to 1');
+    expect(error.message).toBe('this store has version 99, this build knows versions up to 2');
     expect(error.where).toBe(path);
     expect(error.exitCode).toBe(2);
     expect(readFileSync(path).equals(before)).toBe(true);
@@ -86,7 +86,7 @@ describe('openStore', () => {
   });
 
   it('says that the disk is full, and keeps what was there', async () => {
-    const store = await openStore(`sqlite:${join(folder, 'dart.db')}`);
+    const store = await openStore(`sqlite:${join(folder, 'dart.db')}`, { env: { XDG_STATE_HOME: folder } });
     await store.insertTrajectories([trajectory({ id: 'a' })]);
     await sql`pragma max_page_count = 1`.execute(store.db);
     const many = Array.from({ length: 200 }, (_, i) => trajectory({ id: `t${i}`, steps: 8 }));
@@ -97,8 +97,10 @@ describe('openStore', () => {
   });
 
   it('names the kinds of store that there are', async () => {
-    const error = await failure('mysql://root@localhost/dart');
-    expect(error.describe()).toBe('--store: stores of the kind "mysql:" are not supported. Try: sqlite:PATH');
+    const error = await failure('postgres://root@localhost/dart');
+    expect(error.describe()).toBe(
+      '--store: stores of the kind "postgres:" are not supported. Try: sqlite:PATH, or mysql://USER@HOST/DATABASE',
+    );
     expect((await failure('dart.db')).message).toBe('"dart.db" is not the address of a store');
   });
 });

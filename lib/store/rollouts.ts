@@ -1,12 +1,15 @@
 import { stepEntropy } from '../stream/entropy.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { packTrajectory, unpackTrajectory } from './codec.ts';
-import { inTransaction, type StoreContext, slices } from './context.ts';
+import { inTransaction, type StoreContext, slices, slicesOfBytes } from './context.ts';
+import { ensureRuns, ensureTasks } from './parents.ts';
 import type { NewRollout, NewRolloutStep, Standing } from './schema.ts';
 
 /** Rows of one statement: 100 steps of 10 columns are well below 32,766 parameters. */
 const ROLLOUT_ROWS = 50;
 const STEP_ROWS = 100;
+/** About what a row has beside the record. */
+const ROW_BYTES = 2048;
 
 export interface InsertOptions {
   /** For trajectories that are stored to be learned from and say nothing about the policy: demonstrations, imports. */
@@ -14,7 +17,8 @@ export interface InsertOptions {
 }
 
 /**
- * Stores trajectories, each once: an id that is there already is left alone, whatever is retried by whomever.
+ * Stores trajectories, each once: an id that is there already is left alone, whatever is retried by whomever. Only a
+ * rollout that ended in an error gives way to one of the same id that was scored: it was done again.
  * @returns how many were new.
  */
 export async function insertTrajectories(
@@ -22,16 +26,24 @@ export async function insertTrajectories(
   trajectories: readonly Trajectory[],
   options: InsertOptions = {},
 ): Promise<number> {
-  const missing = await withoutStored(context, trajectories);
+  const { missing, redone } = await compareWithStored(context, trajectories);
   if (missing.length === 0) return 0;
   // Compressed before the transaction begins: nobody should wait for zlib.
   const rows = missing.map((trajectory) => rolloutRow(trajectory, options));
   return inTransaction(context, async (inner) => {
-    await insertParents(inner, missing);
-    const fresh = await insertRollouts(inner, rows);
-    const steps = missing.filter((trajectory) => fresh.has(trajectory.trajectory_id)).flatMap(stepRows);
-    for (const part of slices(steps, STEP_ROWS)) await inner.db.insertInto('rollout_step').values(part).execute();
-    return fresh.size;
+    await ensureRuns(
+      inner,
+      missing.map((trajectory) => trajectory.run_id),
+    );
+    await ensureTasks(inner, missing);
+    if (redone.length > 0) await removeErrors(inner, redone);
+    const { fresh, ours } = await insertRollouts(inner, rows);
+    const steps = missing.filter((trajectory) => ours.has(trajectory.trajectory_id)).flatMap(stepRows);
+    for (const part of slices(steps, STEP_ROWS)) {
+      const insert = inner.db.insertInto('rollout_step').values(part);
+      await inner.dialect.ignoreDuplicates(insert, 'trajectory_id').execute();
+    }
+    return fresh;
   });
 }
 
@@ -101,49 +113,75 @@ export async function openTrajectories({ db }: StoreContext, runId: string): Pro
   return rows.map((row) => unpackTrajectory(row.record, row.trajectory_id));
 }
 
-async function withoutStored(context: StoreContext, trajectories: readonly Trajectory[]): Promise<Trajectory[]> {
-  const byId = new Map(trajectories.map((trajectory) => [trajectory.trajectory_id, trajectory]));
-  const ids = [...byId.keys()];
-  for (const part of slices(ids, 200)) {
-    const rows = await context.db
+interface Comparison {
+  /** To be stored, each once. */
+  missing: Trajectory[];
+  /** Ids of those whose place is taken by an error. */
+  redone: string[];
+}
+
+async function compareWithStored({ db }: StoreContext, trajectories: readonly Trajectory[]): Promise<Comparison> {
+  const byId = new Map<string, Trajectory>();
+  for (const trajectory of trajectories) {
+    if (byId.get(trajectory.trajectory_id)?.reward == null) byId.set(trajectory.trajectory_id, trajectory);
+  }
+  const redone: string[] = [];
+  for (const ids of slices([...byId.keys()], 200)) {
+    const rows = await db
       .selectFrom('rollout')
-      .select('trajectory_id')
-      .where('trajectory_id', 'in', part)
+      .select(['trajectory_id', 'standing'])
+      .where('trajectory_id', 'in', ids)
       .execute();
-    for (const row of rows) byId.delete(row.trajectory_id);
+    for (const { trajectory_id, standing } of rows) {
+      if (standing === 'error' && byId.get(trajectory_id)?.reward != null) redone.push(trajectory_id);
+      else byId.delete(trajectory_id);
+    }
   }
-  return [...byId.values()];
+  return { missing: [...byId.values()], redone };
 }
 
-/** The run and the task that a rollout refers to may be known from nothing but this rollout. */
-async function insertParents({ db, dialect, now }: StoreContext, trajectories: readonly Trajectory[]): Promise<void> {
-  const created_at = now();
-  const runs = new Map(trajectories.map((t) => [t.run_id, { run_id: t.run_id, created_at }]));
-  const tasks = new Map(
-    trajectories.map((t) => [
-      t.task_id,
-      { task_id: t.task_id, domain: t.domain, instruction: t.instruction, created_at },
-    ]),
-  );
-  await dialect.ignoreDuplicates(db.insertInto('run').values([...runs.values()])).execute();
-  for (const part of slices([...tasks.values()], 200)) {
-    await dialect.ignoreDuplicates(db.insertInto('task').values(part)).execute();
-  }
+async function removeErrors({ db, dialect }: StoreContext, ids: readonly string[]): Promise<void> {
+  const query = db
+    .selectFrom('rollout')
+    .select('trajectory_id')
+    .where('trajectory_id', 'in', ids)
+    .where('standing', '=', 'error');
+  const still = (await dialect.lockRows(query).execute()).map((row) => row.trajectory_id);
+  if (still.length === 0) return;
+  await db.deleteFrom('rollout_step').where('trajectory_id', 'in', still).execute();
+  await db.deleteFrom('rollout').where('trajectory_id', 'in', still).execute();
 }
 
-/** @returns ids of the rows that were new: another process may have stored the same trajectory a moment ago. */
-async function insertRollouts({ db, dialect }: StoreContext, rows: readonly NewRollout[]): Promise<Set<string>> {
-  const fresh = new Set<string>();
-  for (const part of slices(rows, ROLLOUT_ROWS)) {
-    const ids = part.map((row) => row.trajectory_id);
-    const there = await db.selectFrom('rollout').select('trajectory_id').where('trajectory_id', 'in', ids).execute();
-    const known = new Set(there.map((row) => row.trajectory_id));
-    const missing = part.filter((row) => !known.has(row.trajectory_id));
-    if (missing.length === 0) continue;
-    await dialect.ignoreDuplicates(db.insertInto('rollout').values(missing)).execute();
-    for (const row of missing) fresh.add(row.trajectory_id);
+/** @returns how many rows were new, and the ids of those that are stored as they are here. */
+async function insertRollouts({ db, dialect }: StoreContext, rows: readonly NewRollout[]) {
+  let fresh = 0;
+  const ours = new Set<string>();
+  const bytesOf = (row: NewRollout) => row.record.byteLength + ROW_BYTES;
+  for (const part of slicesOfBytes(rows, ROLLOUT_ROWS, dialect.maxStatementBytes, bytesOf)) {
+    const insert = db.insertInto('rollout').values(part);
+    const result = await dialect.ignoreDuplicates(insert, 'trajectory_id').executeTakeFirstOrThrow();
+    const inserted = Number(result.numInsertedOrUpdatedRows ?? 0);
+    fresh += inserted;
+    // Another process may have stored some of them a moment ago, and even have made them itself.
+    const same = inserted === part.length ? part : await storedAlike(db, part);
+    for (const row of same) ours.add(row.trajectory_id);
   }
-  return fresh;
+  return { fresh, ours };
+}
+
+/** Those of `rows` that are in the table, and are the same rollouts. */
+async function storedAlike(db: StoreContext['db'], rows: readonly NewRollout[]): Promise<NewRollout[]> {
+  const ids = rows.map((row) => row.trajectory_id);
+  const stored = await db
+    .selectFrom('rollout')
+    .select(['trajectory_id', 'started_at', 'finished_at'])
+    .where('trajectory_id', 'in', ids)
+    .execute();
+  const byId = new Map(stored.map((row) => [row.trajectory_id, row]));
+  return rows.filter((row) => {
+    const there = byId.get(row.trajectory_id);
+    return there?.started_at === row.started_at && there.finished_at === row.finished_at;
+  });
 }
 
 function rolloutRow(trajectory: Trajectory, options: InsertOptions): NewRollout {

@@ -1,5 +1,6 @@
 import type { Task } from '../stream/records.ts';
-import { inTransaction, type StoreContext, slices } from './context.ts';
+import { inTransaction, type StoreContext, slicesOfBytes } from './context.ts';
+import { withoutPasswords } from './url.ts';
 
 export interface NewRun {
   run_id: string;
@@ -8,12 +9,15 @@ export interface NewRun {
   config?: unknown;
 }
 
-/** Registers a run; registering it again (a resumed command) changes nothing but fills in what was not known. */
+/**
+ * Registers a run; registering it again (a resumed command) changes nothing but fills in what was not known. Passwords of
+ * URLs in its options are left out.
+ */
 export async function registerRun(context: StoreContext, run: NewRun): Promise<void> {
-  const config = run.config === undefined ? null : JSON.stringify(run.config);
+  const config = run.config === undefined ? null : JSON.stringify(withoutPasswords(run.config));
   await inTransaction(context, async ({ db, dialect, now }) => {
     const row = { run_id: run.run_id, command: run.command ?? null, config_json: config, created_at: now() };
-    await dialect.ignoreDuplicates(db.insertInto('run').values(row)).execute();
+    await dialect.ignoreDuplicates(db.insertInto('run').values(row), 'run_id').execute();
     if (!run.command) return;
     await db
       .updateTable('run')
@@ -34,7 +38,7 @@ export async function runConfig({ db }: StoreContext, runId: string): Promise<Re
 export async function upsertTasks(context: StoreContext, tasks: readonly Task[]): Promise<void> {
   if (tasks.length === 0) return;
   const created_at = context.now();
-  const rows = tasks.map((task) => ({
+  const rows = [...new Map(tasks.map((task) => [task.task_id, task])).values()].map((task) => ({
     task_id: task.task_id,
     domain: task.domain,
     instruction: task.instruction,
@@ -42,7 +46,8 @@ export async function upsertTasks(context: StoreContext, tasks: readonly Task[])
     created_at,
   }));
   await inTransaction(context, async ({ db, dialect }) => {
-    for (const part of slices(rows, 200)) {
+    const bytesOf = (row: (typeof rows)[number]) => row.record_json.length * 3;
+    for (const part of slicesOfBytes(rows, 200, dialect.maxStatementBytes, bytesOf)) {
       const insert = db.insertInto('task').values(part);
       await dialect.overwriteDuplicates(insert, ['task_id'], ['domain', 'instruction', 'record_json']).execute();
     }

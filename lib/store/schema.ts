@@ -71,6 +71,8 @@ export interface WorkerSyncTable {
 
 export interface EnvironmentTable {
   run_id: string;
+  /** The process that holds the desktop. */
+  owner: string;
   env_id: string;
   driver: string;
   state: string;

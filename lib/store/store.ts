@@ -5,12 +5,24 @@ import { readCursor, writeCursor } from './cursors.ts';
 import * as experience from './experience.ts';
 import * as groups from './groups.ts';
 import * as leases from './leases.ts';
+import { newOwner } from './owner.ts';
+import { type Pruned, type PruneOptions, pruneRollouts } from './prune.ts';
+import type { Rescue } from './rescue.ts';
 import * as rollouts from './rollouts.ts';
 import * as runs from './runs.ts';
 import type { StoreTables } from './schema.ts';
+import type { SpoolHow } from './spool.ts';
 import * as statistics from './statistics.ts';
+import type { Steady } from './steady.ts';
 import * as versions from './versions.ts';
 import * as workers from './workers.ts';
+
+export interface StoreParts {
+  context: StoreContext;
+  steady: Steady;
+  /** Null: what the store cannot take is lost with it (a store in memory). */
+  rescue: Rescue | null;
+}
 
 /**
  * The data manager (design §4): what flows back from one process to another. Any number of processes may have the same
@@ -19,48 +31,58 @@ import * as workers from './workers.ts';
 export class Store {
   /** For queries of one's own; tables in schema.ts. */
   readonly db: Kysely<StoreTables>;
-  readonly url: string;
   readonly #context: StoreContext;
+  readonly #steady: Steady;
+  readonly #rescue: Rescue | null;
+  /** The process, as the holder of its desktops. */
+  readonly #owner = newOwner();
 
-  constructor(context: StoreContext, url: string) {
+  constructor({ context, steady, rescue }: StoreParts) {
     this.#context = context;
+    this.#steady = steady;
+    this.#rescue = rescue;
     this.db = context.db;
-    this.url = url;
   }
 
   registerRun(run: runs.NewRun): Promise<void> {
-    return runs.registerRun(this.#context, run);
+    return this.#steady.run(() => runs.registerRun(this.#context, run));
   }
   runConfig(runId: string): Promise<Record<string, unknown> | null> {
-    return runs.runConfig(this.#context, runId);
+    return this.#steady.run(() => runs.runConfig(this.#context, runId));
   }
   listRuns(): Promise<string[]> {
-    return runs.listRuns(this.#context);
+    return this.#steady.run(() => runs.listRuns(this.#context));
   }
   upsertTasks(tasks: readonly Task[]): Promise<void> {
-    return runs.upsertTasks(this.#context, tasks);
+    return this.#steady.run(() => runs.upsertTasks(this.#context, tasks));
   }
   listTasks(): Promise<runs.StoredTask[]> {
-    return runs.listTasks(this.#context);
+    return this.#steady.run(() => runs.listTasks(this.#context));
   }
 
+  /** Where the store cannot take them, they are kept in a file, and the error says in which. */
   insertTrajectories(trajectories: readonly Trajectory[], options?: rollouts.InsertOptions): Promise<number> {
-    return rollouts.insertTrajectories(this.#context, trajectories, options);
+    const insert = () => rollouts.insertTrajectories(this.#context, trajectories, options);
+    const how = { experience: options?.experience === true, capacity: null };
+    return this.#orSpool(this.#steady.run(insert), trajectories, how);
   }
   trajectory(trajectoryId: string): Promise<Trajectory | null> {
-    return rollouts.readTrajectory(this.#context, trajectoryId);
+    return this.#steady.run(() => rollouts.readTrajectory(this.#context, trajectoryId));
   }
   trajectoriesOfGroup(groupId: string): Promise<Trajectory[]> {
-    return rollouts.trajectoriesOfGroup(this.#context, groupId);
+    return this.#steady.run(() => rollouts.trajectoriesOfGroup(this.#context, groupId));
   }
   openTrajectories(runId: string): Promise<Trajectory[]> {
-    return rollouts.openTrajectories(this.#context, runId);
+    return this.#steady.run(() => rollouts.openTrajectories(this.#context, runId));
   }
   storedMembers(groupIds: readonly string[]): Promise<Map<string, number>> {
-    return rollouts.storedMembers(this.#context, groupIds);
+    return this.#steady.run(() => rollouts.storedMembers(this.#context, groupIds));
+  }
+  pruneRollouts(options: PruneOptions): Promise<Pruned> {
+    return this.#steady.run(() => pruneRollouts(this.#context, options));
   }
   countRollouts(runId: string): Promise<number> {
-    return rollouts.countRollouts(this.#context, runId);
+    return this.#steady.run(() => rollouts.countRollouts(this.#context, runId));
   }
 
   taskStatistics(
@@ -68,88 +90,97 @@ export class Store {
     window: number,
     options?: statistics.StatisticsOptions,
   ): Promise<Map<string, statistics.TaskStatistics>> {
-    return statistics.taskStatistics(this.#context, taskIds, window, options);
+    return this.#steady.run(() => statistics.taskStatistics(this.#context, taskIds, window, options));
   }
 
   leaseWork(items: readonly leases.WorkItem[], owner: string, ttlMs: number): Promise<leases.WorkItem[]> {
-    return leases.leaseWork(this.#context, items, owner, ttlMs);
+    return this.#steady.run(() => leases.leaseWork(this.#context, items, owner, ttlMs));
   }
   renewLease(owner: string, ttlMs: number): Promise<number> {
-    return leases.renewLease(this.#context, owner, ttlMs);
+    return this.#steady.run(() => leases.renewLease(this.#context, owner, ttlMs));
   }
   releaseLease(owner: string, items?: readonly leases.WorkItem[]): Promise<void> {
-    return leases.releaseLease(this.#context, owner, items);
+    return this.#steady.run(() => leases.releaseLease(this.#context, owner, items));
   }
   liveWork(groupId: string): Promise<number[]> {
-    return leases.liveWork(this.#context, groupId);
+    return this.#steady.run(() => leases.liveWork(this.#context, groupId));
   }
   abandonedGroups(groupIds: readonly string[]): Promise<Set<string>> {
-    return leases.abandonedGroups(this.#context, groupIds);
+    return this.#steady.run(() => leases.abandonedGroups(this.#context, groupIds));
   }
 
   planGroups(list: readonly Omit<groups.NewGroup, 'members'>[]): Promise<void> {
-    return groups.planGroups(this.#context, list);
+    return this.#steady.run(() => groups.planGroups(this.#context, list));
   }
   insertGroup(group: groups.NewGroup, lease?: groups.Lease): Promise<boolean> {
-    return groups.insertGroup(this.#context, group, lease);
+    return this.#steady.run(() => groups.insertGroup(this.#context, group, lease));
   }
   leaseGroup(groupId: string, lease: groups.Lease): Promise<groups.LeaseAnswer> {
-    return groups.leaseGroup(this.#context, groupId, lease);
+    return this.#steady.run(() => groups.leaseGroup(this.#context, groupId, lease));
   }
   leaseGroups(lease: groups.Lease, options?: { run_id?: string; limit?: number }): Promise<groups.LeasedGroup[]> {
-    return groups.leaseGroups(this.#context, lease, options);
+    return this.#steady.run(() => groups.leaseGroups(this.#context, lease, options));
   }
   acknowledge(groupIds: readonly string[], how?: { version?: number; reason?: string }): Promise<number> {
-    return groups.acknowledge(this.#context, groupIds, how);
+    return this.#steady.run(() => groups.acknowledge(this.#context, groupIds, how));
   }
   finishedGroups(groupIds: readonly string[]): Promise<Set<string>> {
-    return groups.finishedGroups(this.#context, groupIds);
+    return this.#steady.run(() => groups.finishedGroups(this.#context, groupIds));
   }
   groupCounts(runId?: string): Promise<groups.GroupCount[]> {
-    return groups.groupCounts(this.#context, runId);
+    return this.#steady.run(() => groups.groupCounts(this.#context, runId));
   }
 
   publishVersion(version: versions.NewVersion): Promise<boolean> {
-    return versions.publishVersion(this.#context, version);
+    return this.#steady.run(() => versions.publishVersion(this.#context, version));
   }
   latestVersion(runId?: string): Promise<versions.PublishedVersion | null> {
-    return versions.latestVersion(this.#context, runId);
+    return this.#steady.run(() => versions.latestVersion(this.#context, runId));
   }
 
+  /** As with `insertTrajectories`. */
   addExperience(trajectories: readonly Trajectory[], options: experience.ExperienceOptions): Promise<number> {
-    return experience.addExperience(this.#context, trajectories, options);
+    const add = () => experience.addExperience(this.#context, trajectories, options);
+    const how = { experience: options.experience === true, capacity: options.capacity };
+    return this.#orSpool(this.#steady.run(add), trajectories, how);
   }
   newestSuccess(taskId: string): Promise<Trajectory | null> {
-    return experience.newestSuccess(this.#context, taskId);
+    return this.#steady.run(() => experience.newestSuccess(this.#context, taskId));
   }
   experienceIds(taskId: string): Promise<string[]> {
-    return experience.experienceIds(this.#context, taskId);
+    return this.#steady.run(() => experience.experienceIds(this.#context, taskId));
   }
   experienceCounts(): Promise<experience.ExperienceCount[]> {
-    return experience.experienceCounts(this.#context);
+    return this.#steady.run(() => experience.experienceCounts(this.#context));
   }
 
   upsertWorker(worker: workers.WorkerState): Promise<void> {
-    return workers.upsertWorker(this.#context, worker);
+    return this.#steady.run(() => workers.upsertWorker(this.#context, worker));
   }
   startSync(sync: workers.SyncStart): Promise<number> {
-    return workers.startSync(this.#context, sync);
+    return this.#steady.run(() => workers.startSync(this.#context, sync));
   }
   finishSync(syncId: number, end: workers.SyncEnd): Promise<void> {
-    return workers.finishSync(this.#context, syncId, end);
+    return this.#steady.run(() => workers.finishSync(this.#context, syncId, end));
   }
-  upsertEnvironment(runId: string, env: Env, failures?: number): Promise<void> {
-    return workers.upsertEnvironment(this.#context, runId, env, failures);
+  upsertEnvironment(runId: string, env: Env, failures = 0): Promise<void> {
+    const desktop = { run_id: runId, owner: this.#owner, env, failures };
+    return this.#steady.run(() => workers.upsertEnvironment(this.#context, desktop));
   }
 
   readCursor<T>(name: string): Promise<T | null> {
-    return readCursor<T>(this.#context, name);
+    return this.#steady.run(() => readCursor<T>(this.#context, name));
   }
   writeCursor(name: string, value: unknown): Promise<void> {
-    return writeCursor(this.#context, name, value);
+    return this.#steady.run(() => writeCursor(this.#context, name, value));
   }
 
   close(): Promise<void> {
     return this.db.destroy();
+  }
+
+  #orSpool(work: Promise<number>, trajectories: readonly Trajectory[], how: SpoolHow): Promise<number> {
+    const rescue = this.#rescue;
+    return rescue === null ? work : work.catch((error: unknown) => rescue.keep(error, trajectories, how));
   }
 }

@@ -1,6 +1,7 @@
 import { DartError } from '../errors.ts';
 import { inTransaction, type StoreContext } from './context.ts';
 import { acknowledge } from './groups.ts';
+import { ensureRuns } from './parents.ts';
 
 export interface PublishedVersion {
   run_id: string;
@@ -23,9 +24,11 @@ export interface NewVersion extends PublishedVersion {
 export function publishVersion(context: StoreContext, version: NewVersion): Promise<boolean> {
   return inTransaction(context, async (inner) => {
     const { db, dialect, now } = inner;
+    await ensureRuns(inner, [version.run_id]);
+    // One trainer of a run after the other.
     await dialect
-      .ignoreDuplicates(db.insertInto('run').values({ run_id: version.run_id, created_at: now() }))
-      .execute();
+      .lockRows(db.selectFrom('run').select('run_id').where('run_id', '=', version.run_id))
+      .executeTakeFirst();
     const existing = await db
       .selectFrom('model_version')
       .select('path')

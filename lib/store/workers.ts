@@ -1,5 +1,6 @@
 import type { Env } from '../stream/records.ts';
 import { inTransaction, type StoreContext } from './context.ts';
+import { ensureRuns } from './parents.ts';
 
 export interface WorkerState {
   worker_id: string;
@@ -13,8 +14,9 @@ export interface WorkerState {
 
 /** Stores the present state of a policy worker. */
 export async function upsertWorker(context: StoreContext, worker: WorkerState): Promise<void> {
-  await inTransaction(context, async ({ db, dialect, now }) => {
-    await dialect.ignoreDuplicates(db.insertInto('run').values({ run_id: worker.run_id, created_at: now() })).execute();
+  await inTransaction(context, async (inner) => {
+    const { db, dialect, now } = inner;
+    await ensureRuns(inner, [worker.run_id]);
     const row = { ...worker, endpoint: worker.endpoint ?? null, updated_at: now() };
     const columns = ['run_id', 'policy', 'endpoint', 'state', 'version', 'updated_at'] as const;
     await dialect.overwriteDuplicates(db.insertInto('worker').values(row), ['worker_id'], columns).execute();
@@ -52,12 +54,23 @@ export async function finishSync({ db, now }: StoreContext, syncId: number, end:
     .execute();
 }
 
+export interface DesktopState {
+  run_id: string;
+  /** The process that holds it: names of desktops are its own. */
+  owner: string;
+  env: Env;
+  failures: number;
+}
+
 /** Stores the present state of a desktop. */
-export async function upsertEnvironment(context: StoreContext, runId: string, env: Env, failures = 0): Promise<void> {
-  await inTransaction(context, async ({ db, dialect, now }) => {
-    await dialect.ignoreDuplicates(db.insertInto('run').values({ run_id: runId, created_at: now() })).execute();
+export async function upsertEnvironment(context: StoreContext, desktop: DesktopState): Promise<void> {
+  const { run_id, owner, env, failures } = desktop;
+  await inTransaction(context, async (inner) => {
+    const { db, dialect, now } = inner;
+    await ensureRuns(inner, [run_id]);
     const row = {
-      run_id: runId,
+      run_id,
+      owner,
       env_id: env.env_id,
       driver: env.driver,
       state: env.state,
@@ -70,7 +83,7 @@ export async function upsertEnvironment(context: StoreContext, runId: string, en
     };
     const columns = ['state', 'server_url', 'boot_ms', 'failures', 'updated_at'] as const;
     await dialect
-      .overwriteDuplicates(db.insertInto('environment').values(row), ['run_id', 'env_id'], columns)
+      .overwriteDuplicates(db.insertInto('environment').values(row), ['run_id', 'owner', 'env_id'], columns)
       .execute();
   });
 }

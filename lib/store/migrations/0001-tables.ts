@@ -1,6 +1,7 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
 import type { StoreDialect } from '../dialect.ts';
 import type { StoreTables } from '../schema.ts';
+import { makeIndices } from './indices.ts';
 
 type Db = Kysely<StoreTables>;
 type Columns = StoreDialect['columns'];
@@ -13,12 +14,13 @@ export async function createTables(db: Db, dialect: StoreDialect): Promise<void>
   await createRolloutTables(db, c);
   await createGroupTables(db, c);
   await createBookkeeping(db, c);
-  await createIndices(db);
+  await createIndices(db, dialect);
 }
 
 async function createRunTables(db: Db, c: Columns): Promise<void> {
   await db.schema
     .createTable('run')
+    .ifNotExists()
     .addColumn('run_id', c.key, (col) => col.primaryKey().notNull())
     .addColumn('command', c.text)
     .addColumn('config_json', c.json)
@@ -26,6 +28,7 @@ async function createRunTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('task')
+    .ifNotExists()
     .addColumn('task_id', c.key, (col) => col.primaryKey().notNull())
     .addColumn('domain', c.key, (col) => col.notNull())
     .addColumn('instruction', c.text, (col) => col.notNull())
@@ -34,6 +37,7 @@ async function createRunTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('model_version')
+    .ifNotExists()
     .addColumn('run_id', c.key, (col) => col.notNull())
     .addColumn('version', c.integer, (col) => col.notNull())
     .addColumn('path', c.text, (col) => col.notNull())
@@ -47,17 +51,19 @@ async function createRunTables(db: Db, c: Columns): Promise<void> {
 async function createWorkerTables(db: Db, c: Columns): Promise<void> {
   await db.schema
     .createTable('worker')
+    .ifNotExists()
     .addColumn('worker_id', c.key, (col) => col.primaryKey().notNull())
     .addColumn('run_id', c.key, (col) => col.notNull())
     .addColumn('policy', c.text, (col) => col.notNull())
     .addColumn('endpoint', c.text)
-    .addColumn('state', c.key, (col) => col.notNull())
+    .addColumn('state', c.word, (col) => col.notNull())
     .addColumn('version', c.integer)
     .addColumn('updated_at', c.time, (col) => col.notNull())
     .$call((table) => refer(table, 'worker', 'run_id', 'run'))
     .execute();
   await db.schema
     .createTable('worker_sync')
+    .ifNotExists()
     .addColumn('sync_id', c.integer, (col) => col.primaryKey().autoIncrement().notNull())
     .addColumn('worker_id', c.key, (col) => col.notNull())
     .addColumn('from_version', c.integer)
@@ -71,10 +77,11 @@ async function createWorkerTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('environment')
+    .ifNotExists()
     .addColumn('run_id', c.key, (col) => col.notNull())
     .addColumn('env_id', c.key, (col) => col.notNull())
     .addColumn('driver', c.text, (col) => col.notNull())
-    .addColumn('state', c.key, (col) => col.notNull())
+    .addColumn('state', c.word, (col) => col.notNull())
     .addColumn('server_url', c.text)
     .addColumn('screen_width', c.integer, (col) => col.notNull())
     .addColumn('screen_height', c.integer, (col) => col.notNull())
@@ -89,11 +96,12 @@ async function createWorkerTables(db: Db, c: Columns): Promise<void> {
 async function createRolloutTables(db: Db, c: Columns): Promise<void> {
   await db.schema
     .createTable('rollout')
+    .ifNotExists()
     .addColumn('rollout_seq', c.integer, (col) => col.primaryKey().autoIncrement().notNull())
-    .addColumn('trajectory_id', c.key, (col) => col.notNull().unique())
+    .addColumn('trajectory_id', c.path, (col) => col.notNull().unique())
     .addColumn('run_id', c.key, (col) => col.notNull())
     .addColumn('task_id', c.key, (col) => col.notNull())
-    .addColumn('group_id', c.key, (col) => col.notNull())
+    .addColumn('group_id', c.path, (col) => col.notNull())
     .addColumn('group_size', c.integer, (col) => col.notNull())
     .addColumn('rollout_index', c.integer, (col) => col.notNull())
     .addColumn('env_id', c.key, (col) => col.notNull())
@@ -101,8 +109,8 @@ async function createRolloutTables(db: Db, c: Columns): Promise<void> {
     .addColumn('min_version', c.integer)
     .addColumn('max_version', c.integer)
     .addColumn('temperature', c.real, (col) => col.notNull())
-    .addColumn('standing', c.key, (col) => col.notNull())
-    .addColumn('outcome', c.key, (col) => col.notNull())
+    .addColumn('standing', c.word, (col) => col.notNull())
+    .addColumn('outcome', c.word, (col) => col.notNull())
     .addColumn('reward', c.real)
     .addColumn('error', c.text)
     .addColumn('steps', c.integer, (col) => col.notNull())
@@ -114,7 +122,8 @@ async function createRolloutTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('rollout_step')
-    .addColumn('trajectory_id', c.key, (col) => col.notNull())
+    .ifNotExists()
+    .addColumn('trajectory_id', c.path, (col) => col.notNull())
     .addColumn('step_index', c.integer, (col) => col.notNull())
     .addColumn('model_version', c.integer, (col) => col.notNull())
     .addColumn('tokens', c.integer, (col) => col.notNull())
@@ -132,11 +141,12 @@ async function createRolloutTables(db: Db, c: Columns): Promise<void> {
 async function createGroupTables(db: Db, c: Columns): Promise<void> {
   await db.schema
     .createTable('training_group')
-    .addColumn('group_id', c.key, (col) => col.primaryKey().notNull())
+    .ifNotExists()
+    .addColumn('group_id', c.path, (col) => col.primaryKey().notNull())
     .addColumn('run_id', c.key, (col) => col.notNull())
     .addColumn('task_id', c.key, (col) => col.notNull())
     .addColumn('size', c.integer, (col) => col.notNull())
-    .addColumn('state', c.key, (col) => col.notNull())
+    .addColumn('state', c.word, (col) => col.notNull())
     .addColumn('reason', c.text)
     .addColumn('lease_owner', c.key)
     .addColumn('lease_until', c.time)
@@ -148,8 +158,9 @@ async function createGroupTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('group_member')
-    .addColumn('group_id', c.key, (col) => col.notNull())
-    .addColumn('trajectory_id', c.key, (col) => col.notNull())
+    .ifNotExists()
+    .addColumn('group_id', c.path, (col) => col.notNull())
+    .addColumn('trajectory_id', c.path, (col) => col.notNull())
     .addColumn('position', c.integer, (col) => col.notNull())
     .addColumn('reward', c.real, (col) => col.notNull())
     .addColumn('advantage', c.real, (col) => col.notNull())
@@ -160,9 +171,10 @@ async function createGroupTables(db: Db, c: Columns): Promise<void> {
     .execute();
   await db.schema
     .createTable('experience')
+    .ifNotExists()
     .addColumn('experience_seq', c.integer, (col) => col.primaryKey().autoIncrement().notNull())
     .addColumn('task_id', c.key, (col) => col.notNull())
-    .addColumn('trajectory_id', c.key, (col) => col.notNull())
+    .addColumn('trajectory_id', c.path, (col) => col.notNull())
     .addColumn('fingerprint', c.key, (col) => col.notNull())
     .addColumn('scored', c.integer, (col) => col.notNull())
     .addColumn('added_at', c.time, (col) => col.notNull())
@@ -175,13 +187,15 @@ async function createGroupTables(db: Db, c: Columns): Promise<void> {
 async function createBookkeeping(db: Db, c: Columns): Promise<void> {
   await db.schema
     .createTable('cursor')
+    .ifNotExists()
     .addColumn('name', c.key, (col) => col.primaryKey().notNull())
     .addColumn('value_json', c.json, (col) => col.notNull())
     .addColumn('updated_at', c.time, (col) => col.notNull())
     .execute();
   await db.schema
     .createTable('work_lease')
-    .addColumn('group_id', c.key, (col) => col.notNull())
+    .ifNotExists()
+    .addColumn('group_id', c.path, (col) => col.notNull())
     .addColumn('rollout_index', c.integer, (col) => col.notNull())
     .addColumn('owner', c.key, (col) => col.notNull())
     .addColumn('lease_until', c.time, (col) => col.notNull())
@@ -189,8 +203,8 @@ async function createBookkeeping(db: Db, c: Columns): Promise<void> {
     .execute();
 }
 
-async function createIndices(db: Db): Promise<void> {
-  const indices: readonly [string, keyof StoreTables, readonly string[]][] = [
+async function createIndices(db: Db, dialect: StoreDialect): Promise<void> {
+  await makeIndices(db, dialect, [
     // Statistics: the newest n of a task, its longest success, its errors; with and without a run.
     ['rollout_recent', 'rollout', ['task_id', 'standing', 'rollout_seq', 'reward']],
     ['rollout_longest', 'rollout', ['task_id', 'standing', 'outcome', 'steps']],
@@ -205,14 +219,7 @@ async function createIndices(db: Db): Promise<void> {
     ['worker_run', 'worker', ['run_id']],
     ['worker_sync_worker', 'worker_sync', ['worker_id']],
     ['work_lease_owner', 'work_lease', ['owner']],
-  ];
-  for (const [name, table, columns] of indices) {
-    await db.schema
-      .createIndex(name)
-      .on(table)
-      .columns(columns as string[])
-      .execute();
-  }
+  ]);
 }
 
 const PRIMARY_KEYS = {

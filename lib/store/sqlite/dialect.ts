@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { StoreDialect } from '../dialect.ts';
 import { SqliteDriver } from './driver.ts';
 
@@ -15,6 +15,8 @@ export function sqliteDialect(database: Database): StoreDialect {
     },
     columns: {
       key: 'text',
+      path: 'text',
+      word: 'text',
       text: 'text',
       json: 'text',
       blob: 'blob',
@@ -22,6 +24,17 @@ export function sqliteDialect(database: Database): StoreDialect {
       time: 'integer',
       real: 'real',
     },
+    maxStatementBytes: Number.POSITIVE_INFINITY,
+    // All processes at one file are on one machine.
+    now: Date.now,
+    async tables(db) {
+      const sql = "select name from sqlite_master where type = 'table' and name not like 'sqlite%'";
+      const { rows } = await db.executeQuery<{ name: string }>(CompiledQuery.raw(sql));
+      return rows.map((row) => row.name);
+    },
+    // The write lock, and tables are made in transactions here.
+    alone: (db, work) => db.transaction().execute(work),
+    isThereAlready: () => false,
     ignoreDuplicates: (query) => query.onConflict((conflict) => conflict.doNothing()),
     overwriteDuplicates: (query, keys, columns) =>
       query.onConflict((conflict) =>
@@ -34,5 +47,6 @@ export function sqliteDialect(database: Database): StoreDialect {
       ),
     // The transaction already holds the one write lock.
     lockRows: (query) => query,
+    lockFreeRows: (query) => query,
   };
 }

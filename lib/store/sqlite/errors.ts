@@ -1,6 +1,6 @@
-import { DartError } from '../../errors.ts';
+import { StoreTrouble, type TroubleKind } from '../trouble.ts';
 
-const EXPLANATIONS: readonly { code: RegExp; message: string; hint: string }[] = [
+const EXPLANATIONS: readonly { code: RegExp; message: string; hint: string; kind?: TroubleKind }[] = [
   { code: /^SQLITE_NOTADB/, message: 'this file is not a store', hint: 'another --store path; nothing was changed' },
   { code: /^SQLITE_CORRUPT/, message: 'the store is damaged', hint: 'a backup, or a new --store path' },
   {
@@ -22,16 +22,18 @@ const EXPLANATIONS: readonly { code: RegExp; message: string; hint: string }[] =
     code: /^SQLITE_(BUSY|LOCKED)/,
     message: 'another process has been holding the store for too long',
     hint: 'ending the process that holds it',
+    kind: 'away',
   },
   { code: /^SQLITE_IOERR/, message: 'reading or writing the store failed', hint: 'looking at the disk' },
 ];
 
-/** A DartError for what SQLite says about the file at `path`; errors that are bugs of ours come back unchanged. */
+/** A StoreTrouble for what SQLite says about the file at `path`; errors that are bugs of ours come back unchanged. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   const known = EXPLANATIONS.find((entry) => entry.code.test(code));
   if (!known) return error;
-  return new DartError(`${known.message} (${code})`, { where: path, hint: known.hint, cause: error });
+  const { kind = 'stuck', message, hint } = known;
+  return new StoreTrouble(kind, `${message} (${code})`, { where: path, hint, cause: error });
 }
 
 function codeOf(error: unknown): string {

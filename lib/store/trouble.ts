@@ -1,0 +1,20 @@
+import { DartError, type DartErrorOptions } from '../errors.ts';
+
+/**
+ * What kind of trouble a store is in.
+ * `conflict`: another transaction was in the way and this one is undone; again at once.
+ * `away`: the store cannot be reached for now; again in a while.
+ * `stuck`: it can be reached and cannot take anything (disk full, read-only); trying again does not help.
+ */
+export type TroubleKind = 'conflict' | 'away' | 'stuck';
+
+/** An error of the store that is no fault of what it was asked: see `Steady` for what follows from it. */
+export class StoreTrouble extends DartError {
+  readonly kind: TroubleKind;
+
+  constructor(kind: TroubleKind, message: string, options: DartErrorOptions = {}) {
+    super(message, options);
+    this.name = 'StoreTrouble';
+    this.kind = kind;
+  }
+}
