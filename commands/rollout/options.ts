@@ -179,7 +179,7 @@ const SYSTEM: readonly OptionSpec[] = [
     name: 'store',
     type: 'string',
     value: 'URL',
-    describe: 'Share work, statistics and versions through this store, such as sqlite:PATH',
+    describe: 'Share work, statistics and versions through this store: sqlite:PATH or mysql://USER@HOST/DATABASE',
   },
   {
     name: 'blobs',

@@ -10,11 +10,12 @@ import { openPolicies } from '../../lib/rollout/policies.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
-import { openStore, type Store } from '../../lib/store/index.ts';
+import type { Store } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
 import { SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
+import { givenStore } from '../store.ts';
 import { readInput } from './input.ts';
 import { type Settings, settingsOf } from './settings.ts';
 
@@ -36,7 +37,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   await makeFolder(settings.blobs);
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
-  const store = settings.store === undefined ? null : await openStore(settings.store);
+  const store = await givenStore(context);
   await warnOfOtherPolicy(context, store, settings);
   const environments = await openEnvironments(
     input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),

@@ -12,7 +12,6 @@ export interface Settings {
   session: Omit<SessionOptions, 'tasks' | 'environments' | 'blobs' | 'store' | 'write' | 'notes' | 'stopping'>;
   filter: TaskFilter;
   blobs: string;
-  store: string | undefined;
   graceMs: number;
 }
 
@@ -30,7 +29,6 @@ export function settingsOf({ io, options }: CommandContext): Settings {
       seed: number('seed'),
     },
     blobs: text('blobs') === undefined ? join(xdgFolder('state', io.env), 'blobs') : resolvePath(io, text('blobs')!),
-    store: text('store'),
     graceMs: number('grace') * 1000,
     session: {
       runId: text('run-id') ?? newRunId(),

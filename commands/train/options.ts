@@ -166,7 +166,7 @@ const output: OptionSpec[] = [
     name: 'store',
     type: 'string',
     value: 'URL',
-    describe: 'Store that hears of versions and of the groups learned from, such as sqlite:PATH',
+    describe: 'Store that hears of versions and of the groups learned from: sqlite:PATH or mysql://USER@HOST/DATABASE',
   },
   { name: 'run-id', type: 'string', value: 'ID', describe: 'Name of the run in the store; made from --publish' },
 ];

@@ -6,13 +6,13 @@ import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
 import { checkTrainable } from '../../lib/policy/network/trainable.ts';
-import { openStore, type Store, storeUrlFrom } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { lockFolder, policyInFolder, preparePolicy, runIdOf } from '../../lib/training/folder.ts';
 import { FrameCache } from '../../lib/training/frames.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
 import { runTraining, type TrainingConfig } from '../../lib/training/run.ts';
+import { givenStore } from '../store.ts';
 import { chooseMachine, type Machine } from './device.ts';
 import { readTrainingInput } from './input.ts';
 import { Report } from './report.ts';
@@ -103,11 +103,6 @@ class BadRecords {
     this.count += 1;
     logOf(this.#context).warn(`left out: ${error.describe()}`);
   }
-}
-
-async function givenStore({ options, io }: CommandContext): Promise<Store | null> {
-  const url = textOf(options, 'store');
-  return url === null ? null : openStore(storeUrlFrom(url, io.cwd));
 }
 
 function publishFolder({ options, io }: CommandContext): string {

@@ -85,5 +85,5 @@ export function configRecord(command: string, resolution: Resolution) {
 
 function withoutPassword(value: OptionValue): OptionValue {
   if (Array.isArray(value)) return value.map((item) => String(withoutPassword(item)));
-  return typeof value === 'string' ? value.replace(/(:\/\/[^/:@\s]*):[^@/\s]*@/g, '$1:***@') : value;
+  return typeof value === 'string' ? value.replace(/(:\/\/[^/:@\s]*):[^/\s]*@/g, '$1:***@') : value;
 }

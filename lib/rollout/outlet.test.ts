@@ -54,6 +54,30 @@ describe('Outlet', () => {
   });
 });
 
+describe('an outlet whose delivery failed', () => {
+  it('hands over what was waiting, and what comes afterwards', async () => {
+    const rescued: number[][] = [];
+    let fail = () => {};
+    const outlet = new Outlet<number>(
+      () =>
+        new Promise((_, reject) => {
+          fail = () => reject(new Error('the store is gone'));
+        }),
+      async (rest) => {
+        rescued.push(rest);
+      },
+    );
+    await outlet.put(1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await outlet.put(2);
+    await outlet.put(3);
+    fail();
+    await expect(outlet.flush()).rejects.toThrow('the store is gone');
+    await expect(outlet.put(4)).rejects.toThrow('the store is gone');
+    expect(rescued).toEqual([[2, 3], [4]]);
+  });
+});
+
 describe('Tally', () => {
   it('counts outcomes; errors have no part in the success rate', () => {
     const tally = new Tally();

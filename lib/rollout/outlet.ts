@@ -7,16 +7,20 @@ const MAX_WAITING = 64;
  */
 export class Outlet<T> {
   readonly #deliver: (batch: T[]) => Promise<void>;
+  readonly #rescue: (rest: T[]) => Promise<void>;
   #waiting: T[] = [];
   #delivering: Promise<void> | null = null;
   #failure: { error: unknown } | null = null;
 
-  constructor(deliver: (batch: T[]) => Promise<void>) {
+  /** @param rescue takes what was waiting when a delivery failed, and what comes afterwards. */
+  constructor(deliver: (batch: T[]) => Promise<void>, rescue: (rest: T[]) => Promise<void> = async () => {}) {
     this.#deliver = deliver;
+    this.#rescue = rescue;
   }
 
   /** Resolves when the producer may go on. Rejects, from then on always, when a delivery failed. */
   async put(record: T): Promise<void> {
+    if (this.#failure) await this.#rescue([record]);
     this.#check();
     this.#waiting.push(record);
     this.#delivering ??= this.#run();
@@ -42,7 +46,9 @@ export class Outlet<T> {
       }
     } catch (error) {
       this.#failure = { error };
+      const rest = this.#waiting;
       this.#waiting = [];
+      if (rest.length > 0) await this.#rescue(rest);
     } finally {
       this.#delivering = null;
     }

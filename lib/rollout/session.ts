@@ -128,7 +128,10 @@ class Session {
     this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
     const ids = options.tasks.map((task) => task.task_id);
     this.#progress = new TaskProgress(ids, options.successWindow, link);
-    this.#outlet = new Outlet((batch) => this.#deliver(batch));
+    this.#outlet = new Outlet(
+      (batch) => this.#deliver(batch),
+      (rest) => this.#rescue(rest),
+    );
   }
 
   async run(): Promise<SessionEnd> {
@@ -200,6 +203,11 @@ class Session {
       this.#tellFirst(trajectory);
     }
     this.#options.notes.progress(this.#tally, this.workers.version);
+  }
+
+  /** What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. */
+  async #rescue(rest: Trajectory[]): Promise<void> {
+    await this.#link?.keep(rest).catch((error: unknown) => this.#options.notes.warn(messageOf(error)));
   }
 
   /** The first error of each kind is told: where every rollout ends in it, this is the reason. */

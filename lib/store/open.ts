@@ -10,7 +10,7 @@ import type { StoreTables } from './schema.ts';
 import { Spool } from './spool.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { openSqliteFile } from './sqlite/open.ts';
-import { Steady } from './steady.ts';
+import { type Notify, Steady } from './steady.ts';
 import { Store } from './store.ts';
 import { sqlitePath, stateFolder, storeKind } from './url.ts';
 
@@ -24,8 +24,8 @@ export interface OpenOptions {
   existing?: boolean;
   /** DART_MYSQL_PASSWORD, and where the state folder is. Default: the process's own. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Takes what people should know: the store is away, is back, something is kept in a file or was taken up. */
-  notify?: (message: string) => void;
+  /** Takes what people should know: the store is away, is back, a spool file was taken up. Default: to stderr. */
+  notify?: Notify;
   /** Told to stop: then a store that is away is not waited for. */
   signal?: AbortSignal;
   patienceMs?: number;

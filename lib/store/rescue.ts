@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts';
 import { addExperience } from './experience.ts';
 import { insertTrajectories } from './rollouts.ts';
 import type { Spool, SpoolHow } from './spool.ts';
-import type { Steady } from './steady.ts';
+import type { Notify, Steady } from './steady.ts';
 import { StoreTrouble } from './trouble.ts';
 
 /** Trajectories of a spool file that are stored in one transaction. */
@@ -13,9 +13,9 @@ const BATCH = 50;
 /** Keeps in files what the store could not take, and brings it in when the store is opened again. */
 export class Rescue {
   readonly #spool: Spool;
-  readonly #notify: (message: string) => void;
+  readonly #notify: Notify;
 
-  constructor(spool: Spool, notify: (message: string) => void) {
+  constructor(spool: Spool, notify: Notify) {
     this.#spool = spool;
     this.#notify = notify;
   }
@@ -52,10 +52,10 @@ export class Rescue {
           added += await steady.run(() => store(context, part, how));
         }
         this.#spool.remove(path);
-        this.#notify(`took up ${path}: ${trajectories.length} trajectories, ${added} of them new to the store`);
+        this.#notify(`took up ${path}: ${trajectories.length} trajectories, ${added} of them new to the store`, 'info');
       } catch (error) {
         if (error instanceof StoreTrouble) throw error;
-        this.#notify(`left ${path} as it is: ${messageOf(error)}`);
+        this.#notify(`left ${path} as it is: ${messageOf(error)}`, 'warn');
       }
     }
   }

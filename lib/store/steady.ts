@@ -8,12 +8,15 @@ const LONGEST_PAUSE_MS = 2000;
 /** Who was told to stop does not wait for long. */
 const STOPPED_PATIENCE_MS = 2000;
 
+/** Takes a message for people. */
+export type Notify = (message: string, level: 'info' | 'warn') => void;
+
 export interface SteadyOptions {
   /** Where the store is, for messages. */
   place: string;
   /** How long to wait for a store that is away. */
   patienceMs: number;
-  notify: (message: string) => void;
+  notify: Notify;
   /** Told to stop: waiting ends soon. */
   signal?: AbortSignal;
 }
@@ -63,7 +66,7 @@ export class Steady {
     if (this.#awaySince === null) {
       this.#awaySince = now;
       if (patienceMs > 0)
-        notify(`lost the store ${place} (${error.message}); trying again for ${seconds(patienceMs)} s`);
+        notify(`lost the store ${place} (${error.message}); trying again for ${seconds(patienceMs)} s`, 'warn');
     }
     const away = now - this.#awaySince;
     const patience = signal?.aborted ? Math.min(patienceMs, STOPPED_PATIENCE_MS) : patienceMs;
@@ -80,7 +83,7 @@ export class Steady {
     if (this.#awaySince === null) return;
     const away = performance.now() - this.#awaySince;
     this.#awaySince = null;
-    this.#options.notify(`found the store ${this.#options.place} again after ${seconds(away)} s`);
+    this.#options.notify(`found the store ${this.#options.place} again after ${seconds(away)} s`, 'info');
   }
 
   /** A pause that ends early when the command is told to stop. */
