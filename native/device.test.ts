@@ -1,8 +1,19 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { messageOf } from '../lib/errors.ts';
 import { isRequired } from '../lib/stream/shared.testing.ts';
 import { native } from './addon.ts';
-import { deviceStatus, policyLoss } from './index.ts';
+import {
+  type Device,
+  deviceStatus,
+  instructions,
+  libraryPaths,
+  policyLoss,
+  resolveDevice,
+  setInstructions,
+  setThreads,
+  threads,
+} from './index.ts';
 
 const coin = { logits: new Float32Array(2), vocabulary: 2, target: Int32Array.of(0), scale: Float32Array.of(1) };
 
@@ -35,5 +46,64 @@ describe('deviceStatus', () => {
     const expected = existsSync(cudaLibrary) ? /compute \d|driver|no CUDA device/ : /not built/;
     expect(text).toMatch(expected);
     expect(available).toBe(/compute \d/.test(text));
+  });
+});
+
+describe('resolveDevice', () => {
+  it('auto is the first GPU, or the CPU with the reason', () => {
+    const { device, text } = deviceStatus();
+    expect(resolveDevice('auto')).toEqual({ device: device === 'cuda' ? 'cuda:0' : 'cpu', text });
+  });
+
+  it('the CPU needs no word about GPUs, and its name is taken by every kernel', () => {
+    const { device, text } = resolveDevice('cpu');
+    expect([device, text]).toEqual(['cpu', expect.stringMatching(/^kernels on the CPU[^;]*$/)]);
+    expect(policyLoss({ ...coin, device }).logp[0]).toBeCloseTo(-Math.log(2), 6);
+  });
+
+  it('a GPU that is not there: why, and what to do', () => {
+    expect.assertions(2);
+    try {
+      resolveDevice('cuda:999');
+    } catch (error) {
+      expect(messageOf(error)).toMatch(/^device cuda:999: no GPU for the kernels: \S.*\. Try: --device cpu$/);
+    }
+    expect(() => policyLoss({ ...coin, device: 'cuda:999' })).toThrow(/^No CUDA device: \S/);
+  });
+
+  it.each(['gpu', 'cuda:', 'cuda:-1', 'cuda:1x', 'CPU', ''])('%j is no device', (name) => {
+    expect(() => resolveDevice(name)).toThrow(`there is no device '${name}'`);
+    expect(() => policyLoss({ ...coin, device: name as Device })).toThrow('Expected cpu, cuda or cuda:N for device');
+  });
+});
+
+describe('libraryPaths', () => {
+  it('names the libraries that another program may open, beside the addon', () => {
+    const { cpu, cuda } = libraryPaths();
+    expect(existsSync(cpu)).toBe(true);
+    expect(cpu).toMatch(/native\/build\/Release\/libdart_cpu\.(so|dylib)$/);
+    expect(cuda).toBe(native().cudaLibrary);
+  });
+});
+
+describe('settings of the CPU kernels', () => {
+  it('threads: as many as were asked for, and 0 for what the machine has', () => {
+    setThreads(3);
+    expect(threads()).toBe(3);
+    setThreads(0);
+    expect(threads()).toBeGreaterThanOrEqual(1);
+    setThreads(1);
+    expect(threads()).toBe(1);
+  });
+
+  it('instructions: the scalar reference, and the widest by themselves', () => {
+    const widest = instructions();
+    setInstructions('scalar');
+    expect(instructions()).toBe('scalar');
+    setInstructions('auto');
+    expect(instructions()).toBe(widest);
+    const foreign = process.arch === 'x64' ? 'neon' : 'avx2';
+    expect(() => setInstructions(foreign)).toThrow(new RegExp(foreign, 'i'));
+    expect(instructions()).toBe(widest);
   });
 });
