@@ -8,13 +8,21 @@
       "kernels/preference_math.h",
       "kernels/quantile.h",
       "kernels/validate.h",
+      "kernels/cuda/cluster.cuh",
       "kernels/cuda/common.cuh",
+      "kernels/cuda/plan.cuh",
+      "kernels/cuda/policy_rows.cuh",
+      "kernels/cuda/softmax.cuh",
+      "kernels/cuda/vectors.cuh",
       "kernels/cuda/build.sh"
     ],
     "cuda_sources": [
       "kernels/cuda/adamw.cu",
       "kernels/cuda/device.cu",
+      "kernels/cuda/logp_entropy.cu",
       "kernels/cuda/policy_loss.cu",
+      "kernels/cuda/policy_sequence.cu",
+      "kernels/cuda/policy_statistics.cu",
       "kernels/cuda/preference.cu",
       "kernels/cuda/step_selection.cu"
     ]

@@ -32,6 +32,7 @@ int fail(int status, const char *reason) {
 
 int check_cuda(cudaError_t error, const char *file, int line) {
   if (error == cudaSuccess) return DART_OK;
+  cudaGetLastError(); /* the runtime would report it again to the next caller that asks */
   char text[512];
   std::snprintf(text, sizeof text, "%s:%d: %s%s", file, line, cudaGetErrorString(error), hint_for(error));
   return fail(DART_DEVICE_ERROR, text);

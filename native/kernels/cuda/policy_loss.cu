@@ -1,179 +1,151 @@
 /*
- * Fused policy loss and log-probability with entropy on CUDA. Three kernels: statistics (a block a row), terms (a thread
- * a token or a sequence), gradient (a block a row); a fourth adds up the statistics in a fixed order. Logits are read
- * three times and dlogits written once.
+ * Fused policy loss on CUDA where a token's loss needs no other token: log-probability, entropy, loss and dlogits of a
+ * row in one kernel. The row is read once, kept on chip (plan.cuh) and its dlogits are written once: 4 bytes * N * V in
+ * bf16. A row too long to keep is read a second time.
  */
 #include "../validate.h"
-#include "common.cuh"
+#include "plan.cuh"
 
 namespace dart {
 namespace {
 
-/* A token's numbers between the kernels; the workspace is one for each row. */
-struct Slot {
-  RowStatistics row;
-  TokenTerms terms;
-  RowState state;
+/* The part of a row that a thread keeps: kKept vectors here, the others in shared memory that only this thread touches. */
+template <typename T>
+struct KeptRow {
+  uint4 registers[kKept];
+  uint4 *shared;
+
+  /* Copies first: they need no register, and all of them are under way before the first number is looked at. */
+  __device__ void load(const Slice<T> &slice) {
+    for (int vector = kKept * kRowThreads + threadIdx.x; vector < slice.count; vector += kRowThreads) begin_copy(place(vector), slice.vectors + vector);
+    load_batch(slice, threadIdx.x, registers);
+  }
+
+  __device__ uint4 *place(int vector) const { return shared + vector - kKept * kRowThreads; }
+
+  __device__ void add_to(const Slice<T> &slice, float factor, Online &own) const {
+#pragma unroll
+    for (int k = 0; k < kKept; k++) add_vector<T>(registers[k], factor, own);
+    finish_copies();
+    for (int vector = kKept * kRowThreads + threadIdx.x; vector < slice.count; vector += kRowThreads) add_vector<T>(*place(vector), factor, own);
+  }
+
+  __device__ void write_gradient(const GradientWriter<T> &writer) const {
+#pragma unroll
+    for (int k = 0; k < kKept; k++) {
+      const int vector = threadIdx.x + k * kRowThreads;
+      if (vector < writer.slice.count) writer.write(vector, registers[k]);
+    }
+    for (int vector = kKept * kRowThreads + threadIdx.x; vector < writer.slice.count; vector += kRowThreads) writer.write(vector, *place(vector));
+  }
 };
 
-template <typename T>
-__device__ RowStatistics row_statistics(const T *row, int64_t vocabulary, int32_t target, float inverse_temperature) {
-  RowStatistics out;
-  float greatest = -INFINITY;
-  for (int64_t j = threadIdx.x; j < vocabulary; j += kThreads) greatest = fmaxf(greatest, load(row + j));
-  out.maximum = block_reduce(greatest, Maximum());
-  out.target = target < 0 ? -INFINITY : load(row + target);
-  out.log_sum = -INFINITY;
-  out.entropy = 0;
-  if (out.maximum == -INFINITY) return out;
-  float sum = 0, weighted = 0;
-  for (int64_t j = threadIdx.x; j < vocabulary; j += kThreads) {
-    const float d = (load(row + j) - out.maximum) * inverse_temperature;
-    if (d == -INFINITY) continue; /* no mass; 0 * -inf would be NaN */
-    const float e = expf(d);
-    sum += e;
-    weighted += e * d;
-  }
-  const double total = block_reduce((double)sum, Add());
-  const double moment = block_reduce((double)weighted, Add());
-  out.log_sum = (float)log(total);
-  out.entropy = (float)(log(total) - moment / total);
-  return out;
+/*
+ * The token's own arithmetic, by one thread of each block of the row; rank 0 writes it down. Not inlined: in double it
+ * needs the registers that hold the row.
+ */
+__device__ __noinline__ void finish_token(const dart_policy_loss_args &args, int64_t row, Partial total, float target, Slot *slot,
+                                          RowGradient *gradient) {
+  const RowStatistics statistics = statistics_of(total, target);
+  const TokenTerms terms = token_terms(args, row, statistics, {0.0, NAN});
+  if (slot != nullptr) write_scored(args, row, statistics, terms, *slot);
+  *gradient = row_gradient(args, row, statistics, terms);
 }
 
-template <typename T>
-__global__ void statistics_kernel(dart_policy_loss_args args, Slot *slots) {
-  const int64_t row = blockIdx.x;
+/*
+ * `ranks` blocks a row. The barriers of a row's blocks: all leave before the first (ignored rows), or all go through the
+ * one of an excluded row, or through the two of a scored one. In place, nothing is written before every thread of the row
+ * has read what it reads.
+ */
+template <typename T, bool kKeep>
+__global__ void __launch_bounds__(kRowThreads, 2)
+row_kernel(const __grid_constant__ dart_policy_loss_args args, Slot *slots, int64_t first_row, int ranks) {
+  DART_DYNAMIC_SHARED(dynamic_shared);
+  RowShared *shared = (RowShared *)dynamic_shared;
+  const int64_t row = first_row + blockIdx.x / ranks;
+  const int rank = blockIdx.x % ranks;
+  const bool speaks = rank == 0 && threadIdx.x == 0;
   if (is_ignored(args, row)) {
-    if (threadIdx.x == 0) slots[row].state = RowState::ignored;
-    return;
+    if (speaks) write_unscored(args, row, RowState::ignored, slots[row]);
+    return write_zeros(args, row, rank, ranks);
   }
-  const T *logits = (const T *)args.logits + row * args.logits_stride;
-  const RowStatistics statistics = row_statistics(logits, args.vocabulary, args.target[row], (float)(1.0 / args.temperature));
-  if (threadIdx.x != 0) return;
-  slots[row].row = statistics;
-  slots[row].state = state_of(args, row, statistics);
+  const T *logits = logits_of<T>(args, row);
+  const float target = load(logits + args.target[row]);
+  if (target == -INFINITY) {
+    row_barrier(ranks); /* in place: others may not have read the target yet */
+    if (speaks) write_unscored(args, row, RowState::excluded, slots[row]);
+    return write_zeros(args, row, rank, ranks);
+  }
+
+  const Slice<T> slice = slice_of(logits, args.vocabulary, rank, ranks);
+  const float factor = factor_of(args.temperature);
+  Online own;
+  KeptRow<T> kept;
+  if constexpr (kKeep) {
+    kept.shared = dynamic_shared + sizeof(RowShared) / sizeof(uint4);
+    kept.load(slice);
+  }
+  const float loose = add_loose(logits, slice, factor, own);
+  if constexpr (kKeep)
+    kept.add_to(slice, factor, own);
+  else
+    add_streamed(slice, factor, own);
+
+  const Partial total = merge_row(own, &shared->exchange, factor, ranks);
+  if (threadIdx.x == 0) finish_token(args, row, total, target, rank == 0 ? slots + row : nullptr, &shared->gradient);
+  __syncthreads();
+  if (ranks > 1) cluster_arrive(); /* has read the other blocks' shared memory */
+  if (args.dlogits != nullptr) {
+    const GradientWriter<T> writer(args, row, slice, shared->gradient);
+    writer.write_loose(loose);
+    if constexpr (kKeep)
+      kept.write_gradient(writer);
+    else
+      writer.write_streamed();
+  }
+  if (ranks > 1) cluster_wait(); /* and has not ended before they read its own */
 }
 
-__device__ void write_token(const dart_policy_loss_args &args, int64_t row, Slot &slot, SequenceMeans means) {
-  if (slot.state != RowState::scored) {
-    args.logp[row] = slot.state == RowState::excluded ? -INFINITY : 0.0f;
-    args.entropy[row] = args.ratio[row] = args.weight[row] = args.token_loss[row] = 0;
-    return;
+template <typename T, bool kKeep>
+int launch_rows(const dart_policy_loss_args &args, Slot *slots, const Plan &plan) {
+  const int64_t most = INT32_MAX / plan.ranks; /* rows of a grid */
+  for (int64_t first = 0; first < args.rows; first += most) {
+    const int64_t rows = args.rows - first < most ? args.rows - first : most;
+    const Shape shape = {rows * plan.ranks, kRowThreads, plan.ranks, plan.shared_bytes};
+    DART_TRY(launch(row_kernel<T, kKeep>, shape, args.stream, args, slots, first, plan.ranks));
   }
-  const TokenTerms terms = token_terms(args, row, slot.row, means);
-  slot.terms = terms;
-  args.logp[row] = (float)terms.logp;
-  args.entropy[row] = slot.row.entropy;
-  args.ratio[row] = (float)terms.ratio;
-  args.weight[row] = (float)terms.weight;
-  args.token_loss[row] = (float)terms.loss;
-}
-
-/* Means over a sequence's scored tokens, as policy_math.h has them, from slots instead of bare statistics. */
-__device__ SequenceMeans means_of(const dart_policy_loss_args &args, const Slot *slots, int64_t begin, int64_t end) {
-  SequenceSums sums;
-  for (int64_t row = begin; row < end; row++)
-    if (slots[row].state == RowState::scored) add_to_sequence(sums, args, row, slots[row].row);
-  return sequence_means(sums);
-}
-
-/* One thread for each sequence when its tokens share a mean, else one for each token. */
-__global__ void terms_kernel(dart_policy_loss_args args, Slot *slots, int64_t spans) {
-  const int64_t span = (int64_t)blockIdx.x * kThreads + threadIdx.x;
-  if (span >= spans) return;
-  const bool shared = needs_sequences(args);
-  const int64_t begin = shared ? args.sequence_offsets[span] : span, end = shared ? args.sequence_offsets[span + 1] : span + 1;
-  const SequenceMeans means = means_of(args, slots, begin, end);
-  for (int64_t row = begin; row < end; row++) write_token(args, row, slots[row], means);
-}
-
-template <typename T, typename D>
-__global__ void gradient_kernel(dart_policy_loss_args args, const Slot *slots) {
-  const int64_t row = blockIdx.x;
-  const Slot &slot = slots[row];
-  const T *logits = (const T *)args.logits + row * args.logits_stride;
-  D *dlogits = (D *)args.dlogits + row * args.dlogits_stride;
-  if (slot.state != RowState::scored) {
-    for (int64_t j = threadIdx.x; j < args.vocabulary; j += kThreads) store(dlogits + j, 0.0f);
-    return;
-  }
-  const float scale = args.scale[row], inverse_temperature = (float)(1.0 / args.temperature);
-  const float a = (float)(scale * slot.terms.d_logp / args.temperature), b = (float)(scale * slot.terms.d_entropy / args.temperature);
-  const float inverse_sum = (float)exp(-(double)slot.row.log_sum);
-  const int32_t target = args.target[row];
-  for (int64_t j = threadIdx.x; j < args.vocabulary; j += kThreads) {
-    const float d = (load(logits + j) - slot.row.maximum) * inverse_temperature;
-    const float p = expf(d) * inverse_sum;
-    const float towards = j == target ? a : 0.0f;
-    const float away = d == -INFINITY ? 0.0f : p * (a + b * (d - slot.row.log_sum + slot.row.entropy));
-    store(dlogits + j, towards - away);
-  }
-}
-
-/* One block; thread k adds rows k, k + kThreads, … and the partial sums are combined in a fixed order. */
-__global__ void reduce_statistics_kernel(dart_policy_loss_args args, const Slot *slots) {
-  dart_policy_statistics sums = {};
-  for (int64_t row = threadIdx.x; row < args.rows; row += kThreads) {
-    const Slot &slot = slots[row];
-    if (slot.state == RowState::scored) count_token(sums, slot.terms, args.scale[row], slot.row.entropy);
-    sums.ignored += slot.state == RowState::ignored ? 1 : 0;
-    sums.excluded += slot.state == RowState::excluded ? 1 : 0;
-  }
-  const double greatest = block_reduce(sums.weight_max, Maximum());
-  double *field = (double *)&sums;
-  for (int k = 0; k < (int)(sizeof sums / sizeof(double)); k++) field[k] = block_reduce(field[k], Add());
-  sums.weight_max = greatest;
-  if (threadIdx.x == 0) *args.statistics = sums;
+  return DART_OK;
 }
 
 template <typename T>
-int launch(const dart_policy_loss_args &args) {
+int launch_token_loss(const dart_policy_loss_args &args, Slot *slots) {
+  DeviceLimits limits;
+  DART_TRY(device_limits(&limits));
+  const Plan plan = plan_for(limits, args.vocabulary, sizeof(T));
+  const Plan twice = {false, 1, (int)sizeof(RowShared)};
+  if (!plan.keep || args.dlogits == nullptr) return launch_rows<T, false>(args, slots, twice);
+  DART_TRY(allow_shared_memory(row_kernel<T, true>, limits.block_bytes));
+  const bool possible = can_hold_cluster(row_kernel<T, true>, {plan.ranks, kRowThreads, plan.ranks, plan.shared_bytes});
+  return possible ? launch_rows<T, true>(args, slots, plan) : launch_rows<T, false>(args, slots, twice);
+}
+
+int launch_policy_loss(const dart_policy_loss_args &args) {
   Slot *slots = (Slot *)args.workspace;
-  const unsigned rows = (unsigned)args.rows;
-  const int64_t spans = needs_sequences(args) ? args.sequences : args.rows;
-  if (rows > 0) {
-    launch_kernel(statistics_kernel<T>, rows, args.stream, args, slots);
-    launch_kernel(terms_kernel, blocks_for(spans), args.stream, args, slots, spans);
+  if (needs_sequences(args)) {
+    DART_TRY(launch_sequence_loss(args, slots));
+  } else if (args.rows > 0) {
+    if (args.logits_type == DART_F32) DART_TRY(launch_token_loss<float>(args, slots));
+    if (args.logits_type == DART_BF16) DART_TRY(launch_token_loss<__nv_bfloat16>(args, slots));
+    if (args.logits_type == DART_F16) DART_TRY(launch_token_loss<__half>(args, slots));
   }
-  launch_kernel(reduce_statistics_kernel, 1, args.stream, args, slots);
-  if (rows > 0 && args.dlogits != nullptr && args.dlogits_type == DART_F32)
-    launch_kernel(gradient_kernel<T, float>, rows, args.stream, args, slots);
-  if (rows > 0 && args.dlogits != nullptr && args.dlogits_type == DART_BF16)
-    launch_kernel(gradient_kernel<T, __nv_bfloat16>, rows, args.stream, args, slots);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
-}
-
-template <typename T>
-__global__ void logp_entropy_kernel(dart_logp_entropy_args args) {
-  const int64_t row = blockIdx.x;
-  const T *logits = (const T *)args.logits + row * args.logits_stride;
-  const RowStatistics statistics = row_statistics(logits, args.vocabulary, args.target[row], (float)(1.0 / args.temperature));
-  if (threadIdx.x != 0) return;
-  args.entropy[row] = statistics.entropy;
-  args.logp[row] = args.target[row] < 0 ? 0.0f : target_logp(statistics, args.temperature);
-}
-
-template <typename T>
-int launch(const dart_logp_entropy_args &args) {
-  if (args.rows == 0) return DART_OK;
-  launch_kernel(logp_entropy_kernel<T>, (unsigned)args.rows, args.stream, args);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
+  return sum_statistics(args, slots);
 }
 
 }  // namespace
 }  // namespace dart
 
-extern "C" int64_t dart_policy_loss_workspace(int64_t rows) { return rows * (int64_t)sizeof(dart::Slot); }
-
 extern "C" int dart_policy_loss(const dart_policy_loss_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
-  return args->logits_type == DART_BF16 ? dart::launch<__nv_bfloat16>(*args) : dart::launch<float>(*args);
-}
-
-extern "C" int dart_logp_entropy(const dart_logp_entropy_args *args) {
-  if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
-  return args->logits_type == DART_BF16 ? dart::launch<__nv_bfloat16>(*args) : dart::launch<float>(*args);
+  if (args->vocabulary > INT32_MAX) return dart::fail(DART_BAD_ARGUMENT, "vocabulary must be below 2^31, as targets are");
+  return dart::launch_policy_loss(*args);
 }

@@ -32,13 +32,9 @@ __global__ void kto_kernel(dart_kto_args args) {
 }  // namespace dart
 
 extern "C" int dart_dpo(const dart_dpo_args *args) {
-  dart::launch_kernel(dart::dpo_kernel, 1, args->stream, *args);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
+  return dart::launch(dart::dpo_kernel, {1}, args->stream, *args);
 }
 
 extern "C" int dart_kto(const dart_kto_args *args) {
-  dart::launch_kernel(dart::kto_kernel, 1, args->stream, *args);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
+  return dart::launch(dart::kto_kernel, {1}, args->stream, *args);
 }

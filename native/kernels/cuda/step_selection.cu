@@ -53,16 +53,10 @@ __global__ void select_steps_kernel(dart_select_steps_args args) {
 }  // namespace dart
 
 extern "C" int dart_step_entropy(const dart_step_entropy_args *args) {
-  if (args->steps == 0) return DART_OK;
-  dart::launch_kernel(dart::step_entropy_kernel, dart::blocks_for(args->steps), args->stream, *args);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
+  return dart::launch(dart::step_entropy_kernel, dart::for_each_of(args->steps), args->stream, *args);
 }
 
 extern "C" int dart_select_steps(const dart_select_steps_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
-  if (args->groups == 0) return DART_OK;
-  dart::launch_kernel(dart::select_steps_kernel, (unsigned)args->groups, args->stream, *args);
-  DART_CUDA(cudaGetLastError());
-  return DART_OK;
+  return dart::launch(dart::select_steps_kernel, {args->groups}, args->stream, *args);
 }
