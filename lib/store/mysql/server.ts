@@ -5,6 +5,7 @@ import { errnoOf, explainMysqlError } from './errors.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const UNKNOWN_DATABASE = 1049;
+const DATABASE_DENIED = 1044;
 /** Databases that have SKIP LOCKED. */
 const OLDEST = { mariadb: [10, 6], mysql: [8, 0] } as const;
 
@@ -69,14 +70,12 @@ async function connectOrMake(address: MysqlAddress, make: boolean): Promise<Conn
   try {
     return await createConnection(connectionOptions(address));
   } catch (error) {
-    if (errnoOf(error) !== UNKNOWN_DATABASE) throw explainMysqlError(error, address.place);
-    if (!make) {
-      throw new DartError('there is no such store: the server has no such database', {
-        where: address.place,
-        hint: 'the --store that dart-rollout was given',
-      });
-    }
-    return makeDatabase(address, createConnection);
+    if (errnoOf(error) !== UNKNOWN_DATABASE) throw explain(error, address);
+    if (make) return makeDatabase(address, createConnection);
+    throw new DartError('there is no such store: the server has no such database', {
+      where: address.place,
+      hint: 'the --store that dart-rollout was given',
+    });
   }
 }
 
@@ -85,7 +84,7 @@ async function makeDatabase(
   createConnection: (options: ConnectionOptions) => Promise<Connection>,
 ): Promise<Connection> {
   const { database: _, ...options } = connectionOptions(address);
-  const name = `\`${address.database.replaceAll('`', '``')}\``;
+  const name = quoted(address.database);
   let connection: Connection | undefined;
   try {
     connection = await createConnection(options);
@@ -94,11 +93,21 @@ async function makeDatabase(
     return connection;
   } catch (error) {
     connection?.destroy();
-    if (errnoOf(error) !== 1044) throw explainMysqlError(error, address.place);
-    throw new DartError(`there is no database ${address.database}, and ${address.user} may not make it`, {
-      where: address.place,
-      hint: `as an administrator: CREATE DATABASE ${name}; GRANT ALL PRIVILEGES ON ${name}.* TO '${address.user}'@'%'`,
-      cause: error,
-    });
+    throw explain(error, address);
   }
+}
+
+/** The server does not tell a user whether what may not be used is there. */
+function explain(error: unknown, { database, user, place }: MysqlAddress): unknown {
+  if (errnoOf(error) !== DATABASE_DENIED) return explainMysqlError(error, place);
+  const name = quoted(database);
+  return new DartError(`there is no database ${database}, or ${user} may not use it`, {
+    where: place,
+    hint: `as an administrator: CREATE DATABASE IF NOT EXISTS ${name}; GRANT ALL PRIVILEGES ON ${name}.* TO '${user}'@'%'`,
+    cause: error,
+  });
+}
+
+function quoted(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
 }
