@@ -1,45 +1,19 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { shared } from '../lib/stream/shared.testing.ts';
+import { apart, f16FromNumbers, noise, numbersOf, useEmulatedCuda } from './cuda.emulated.testing.ts';
+import { bf16FromNumbers } from './golden/bf16.ts';
 import { goldenCases } from './golden/cases.ts';
-import {
-  adamw,
-  deviceStatus,
-  dpo,
-  gradientNorm,
-  kto,
-  logpEntropy,
-  policyLoss,
-  selectSteps,
-  stepEntropy,
-} from './index.ts';
+import { adamw, deviceStatus, dpo, gradientNorm, kto, policyLoss, selectSteps, stepEntropy } from './index.ts';
 import { anyPolicyInput } from './policy.testing.ts';
 
 /**
  * The CUDA sources, compiled as C++ with kernels/cuda/emulate.h and opened by the addon as its CUDA library: the kernels,
- * their barriers and the copies to and from the device are those of a GPU, the arithmetic that of this machine.
+ * their barriers, clusters and the copies to and from the device are those of a GPU, the arithmetic that of this machine.
  */
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dart-cuda-'));
-  const library = join(folder, 'libdart_cuda_emulated.so');
-  execFileSync('sh', [join(import.meta.dirname, 'kernels', 'cuda', 'build_emulated.sh'), library]);
-  process.env.DART_CUDA_LIBRARY = library;
-}, 120_000);
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Differences between the two devices in units of the greatest value, 1 at least. */
-function apart(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  expect(a.length).toBe(b.length);
-  const scale = Array.from(a).reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 1);
-  const gaps = Array.from(a, (x, i) => (Object.is(x, b[i]) || x === b[i] ? 0 : Math.abs(x - b[i]!)));
-  return Math.max(0, ...gaps) / scale;
-}
+beforeAll(useEmulatedCuda, 120_000);
 
 const golden = shared && existsSync(join(shared, 'golden')) ? goldenCases(join(shared, 'golden')) : [];
 
@@ -81,17 +55,6 @@ describe('emulated CUDA', () => {
     expect(got.statistics).toMatchObject({ tokens: 2, ignored: 1, excluded: 1, nonfinite: 0 });
   });
 
-  it('logpEntropy of rows longer than a block of threads', () => {
-    const vocabulary = 1031;
-    const logits = Float32Array.from({ length: 3 * vocabulary }, (_, i) => 5 * Math.sin(i * i));
-    const target = Int32Array.of(0, 1030, -1);
-    const cpu = logpEntropy({ logits, vocabulary, target, temperature: 0.7 });
-    const cuda = logpEntropy({ logits, vocabulary, target, temperature: 0.7, device: 'cuda' });
-    expect(apart(cpu.logp, cuda.logp)).toBeLessThan(1e-6);
-    expect(apart(cpu.entropy, cuda.entropy)).toBeLessThan(1e-6);
-    expect(cuda.logp[2]).toBe(0);
-  });
-
   it('step entropies and selections are the same numbers', () => {
     const steps = 300;
     const stepOffsets = Int32Array.from({ length: steps + 1 }, (_, i) => 2 * i);
@@ -104,23 +67,47 @@ describe('emulated CUDA', () => {
     expect(selectSteps({ ...options, device: 'cuda' })).toEqual(selectSteps(options));
   });
 
-  it('adamw and the gradient norm are the same within rounding, and refuse NaN alike', () => {
-    const size = 70_001;
-    const make = () => ({
-      parameter: Float32Array.from({ length: size }, (_, i) => Math.sin(i)),
-      gradient: Float32Array.from({ length: size }, (_, i) => Math.cos(3 * i)),
-      firstMoment: new Float32Array(size).fill(0.1),
-      secondMoment: new Float32Array(size).fill(0.2),
-    });
-    const [a, b] = [make(), make()];
-    const options = { step: 3, learningRate: 0.01, weightDecay: 0.1, maxGradNorm: 1 };
-    const cpu = adamw({ tensors: [a], ...options });
-    const cuda = adamw({ tensors: [b], ...options, device: 'cuda' });
-    expect(Math.abs(cuda.gradNorm - cpu.gradNorm)).toBeLessThan(1e-9 * cpu.gradNorm);
-    expect(apart(a.parameter, b.parameter)).toBeLessThan(1e-6);
-    expect(apart(a.secondMoment, b.secondMoment)).toBeLessThan(1e-6);
-    b.gradient[size - 1] = Number.NaN;
-    expect(gradientNorm([b.gradient], 'cuda').nonfinite).toBe(1);
+  const types = ['f32', 'bf16', 'f16'] as const;
+  const optimizers = types.flatMap((gradient) =>
+    ['f32', 'bf16', 'bf16 with master'].map((weights) => ({ gradient, weights })),
+  );
+  it.each(optimizers)('adamw of $weights weights with a $gradient gradient is the same within rounding', (one) => {
+    for (const size of [1, 7, 8, 5003]) {
+      const make = () => {
+        const [weights, gradient] = [noise(size, 1), noise(size, 2)];
+        const half = one.gradient === 'f16' ? f16FromNumbers : bf16FromNumbers;
+        return {
+          parameter: one.weights === 'f32' ? weights : bf16FromNumbers(weights),
+          master: one.weights === 'bf16 with master' ? weights : null,
+          gradient: one.gradient === 'f32' ? gradient : half(gradient),
+          precision: one.gradient === 'f16' ? ('f16' as const) : ('bf16' as const),
+          firstMoment: new Float32Array(size).fill(0.1),
+          secondMoment: new Float32Array(size).fill(0.2),
+        };
+      };
+      const [a, b] = [make(), make()];
+      const options = { step: 3, learningRate: 0.01, weightDecay: 0.1, maxGradNorm: 1 };
+      const cpu = adamw({ tensors: [a], ...options });
+      const cuda = adamw({ tensors: [b], ...options, device: 'cuda' });
+      expect(Math.abs(cuda.gradNorm - cpu.gradNorm)).toBeLessThan(1e-9 * cpu.gradNorm);
+      expect(apart(numbersOf(a.parameter), numbersOf(b.parameter))).toBeLessThan(
+        one.weights === 'f32' ? 1e-6 : 2 ** -7,
+      );
+      if (a.master) expect(apart(a.master, b.master!)).toBeLessThan(1e-6);
+      expect(apart(a.firstMoment, b.firstMoment)).toBeLessThan(1e-6);
+      expect(apart(a.secondMoment, b.secondMoment)).toBeLessThan(1e-6);
+    }
+  });
+
+  it('a gradient with a NaN changes nothing', () => {
+    const gradient = noise(70_001, 3);
+    expect(gradientNorm([gradient], 'cuda').norm).toBeCloseTo(gradientNorm([gradient]).norm, 9);
+    gradient[70_000] = Number.NaN;
+    expect(gradientNorm([gradient], 'cuda').nonfinite).toBe(1);
+    const tensor = { parameter: noise(70_001, 4), firstMoment: noise(70_001, 5), secondMoment: noise(70_001, 6) };
+    const { applied } = adamw({ tensors: [{ ...tensor, gradient }], step: 1, learningRate: 1, device: 'cuda' });
+    expect(applied).toBe(false);
+    expect(tensor.parameter).toEqual(noise(70_001, 4));
   });
 
   it('preference slopes are the same', () => {

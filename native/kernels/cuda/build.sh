@@ -4,7 +4,7 @@
 nvcc=$1 output=$2
 shift 2
 
-if "$nvcc" -O3 -std=c++17 -shared -cudart static -Xcompiler -fPIC \
+if "$nvcc" -O3 --threads 0 -std=c++17 -shared -cudart static -Xcompiler -fPIC \
   -gencode arch=compute_80,code=sm_80 -gencode "arch=compute_90,code=[sm_90,compute_90]" \
   -o "$output.part" "$@"; then
   mv "$output.part" "$output"
