@@ -1,34 +1,35 @@
-import { DartError } from '../errors.ts';
-
-/** A Python value that a call can be given here. */
-export type PythonValue = string | number | boolean | null | PythonValue[];
+import { LiteralReader, type PythonDict, type PythonValue } from './python_literals.ts';
 
 export interface PythonCall {
-  /** Dotted name: `pyautogui.click`. */
+  /** Dotted name: `pyautogui.click`, whatever it was imported as. A word that stands alone is a call without arguments. */
   name: string;
   args: PythonValue[];
-  keywords: Record<string, PythonValue>;
+  keywords: PythonDict;
   /** The statement as it was written. */
   source: string;
 }
 
-const CONSTANTS: Record<string, PythonValue> = { True: true, False: false, None: null };
-const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '\n': '' };
+/** Words that stand alone, without brackets: what they are is for the caller to say. */
+export type BareWords = readonly string[];
 
 /**
- * Reads statements that are calls with literal arguments, apart by `;` or line ends. Imports and assignments of
- * constants (`pyautogui.FAILSAFE = False`) are skipped. Anything else is a DartError: nothing is ever evaluated.
+ * Reads statements that are calls with literal arguments, apart by `;` or line ends. Imports, texts that stand for
+ * themselves and assignments of literals are taken along: a name that was assigned stands for its value, and
+ * `import pyautogui as pg` makes `pg.click` a `pyautogui.click`. Anything else is a DartError: nothing is evaluated.
  */
-export function parseCalls(source: string): PythonCall[] {
-  return new Reader(source).calls();
+export function parseCalls(source: string, words: BareWords = []): PythonCall[] {
+  return new StatementReader(source, words).calls();
 }
 
-class Reader {
-  private at = 0;
-  private readonly text: string;
+class StatementReader extends LiteralReader {
+  protected override expected = 'only calls with literal arguments are understood';
+  private readonly words: BareWords;
+  /** What modules were imported as. */
+  private readonly aliases = new Map<string, string>();
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(text: string, words: BareWords) {
+    super(text);
+    this.words = words;
   }
 
   calls(): PythonCall[] {
@@ -38,29 +39,80 @@ class Reader {
       const call = this.statement();
       if (call) calls.push(call);
       this.spaces();
-      if (!this.atEnd() && this.match(/[;\n]|#[^\n]*/y) === null) throw this.problem();
+      if (!this.atEnd() && this.match(/[;\n]|\r\n|#[^\n]*/y) === null) throw this.problem();
     }
     return calls;
   }
 
   private statement(): PythonCall | null {
-    if (this.match(/(import|from)\b[^;\n]*/y) !== null) return null;
-    const start = this.at;
-    const name = this.match(/[A-Za-z_]\w*(\.[A-Za-z_]\w*)*/y);
-    if (name === null) throw this.problem();
-    this.spaces();
-    if (this.take('=')) {
-      this.value();
+    const imported = this.match(/(?:import|from)\b[^;\n]*/y);
+    if (imported !== null) return this.import(imported);
+    if (this.atString()) {
+      this.strings();
       return null;
     }
-    if (!this.take('(')) throw this.problem();
-    const { args, keywords } = this.arguments();
-    return { name, args, keywords, source: this.text.slice(start, this.at) };
+    const start = this.at;
+    const name = this.match(/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/y);
+    if (name === null) throw this.problem();
+    if (this.peek(/[ \t]*(?:=(?!=)|,)/y)) return this.assignment(name);
+    if (this.words.includes(name) && this.peek(/[ \t\r]*(?:[;\n#]|$)/y)) {
+      return { name, args: [], keywords: Object.create(null), source: name };
+    }
+    this.spaces();
+    if (!this.take('(')) {
+      this.at = start;
+      throw this.problem();
+    }
+    const given = this.nested(() => this.arguments());
+    return { name: this.unaliased(name), ...given, source: this.text.slice(start, this.at) };
+  }
+
+  private import(statement: string): null {
+    for (const [, module, alias] of statement.matchAll(/\b([\w.]+)[ \t]+as[ \t]+(\w+)/g)) {
+      this.aliases.set(alias!, module!);
+    }
+    return null;
+  }
+
+  private unaliased(name: string): string {
+    const dot = name.indexOf('.');
+    const head = dot < 0 ? name : name.slice(0, dot);
+    return (this.aliases.get(head) ?? head) + name.slice(head.length);
+  }
+
+  /** `x = 5`, `x, y = 3, 4`, `point = (3, 4)`; settings such as `pyautogui.PAUSE = 1` are read and mean nothing. */
+  private assignment(first: string): null {
+    const targets = [first];
+    for (this.spaces(); this.take(','); this.spaces()) {
+      this.spaces();
+      const target = this.match(/[A-Za-z_]\w*/y);
+      if (target === null) throw this.problem();
+      targets.push(target);
+    }
+    if (!this.take('=')) throw this.problem();
+    const values = this.assigned();
+    if (targets.length === 1) {
+      this.names.set(first, values);
+      return null;
+    }
+    if (!Array.isArray(values) || values.length !== targets.length) throw this.problem('too many or too few values');
+    targets.forEach((target, index) => {
+      this.names.set(target, values[index]!);
+    });
+    return null;
+  }
+
+  /** One value, or several with commas between them and no brackets. */
+  private assigned(): PythonValue {
+    const first = this.value();
+    const values = [first];
+    for (this.spaces(); this.take(','); this.spaces()) values.push(this.value());
+    return values.length === 1 ? first : values;
   }
 
   private arguments(): Pick<PythonCall, 'args' | 'keywords'> {
     const args: PythonValue[] = [];
-    const keywords: Record<string, PythonValue> = {};
+    const keywords: PythonDict = Object.create(null);
     for (;;) {
       this.blank();
       if (this.take(')')) return { args, keywords };
@@ -68,91 +120,15 @@ class Reader {
       if (keyword !== null) {
         this.blank();
         this.take('=');
-        keywords[keyword] = this.value();
-      } else args.push(this.value());
-      this.blank();
-      if (!this.take(',') && this.text[this.at] !== ')') throw this.problem();
+        keywords[keyword] = this.argument();
+      } else args.push(this.argument());
+      this.separator(')');
     }
   }
 
-  private value(): PythonValue {
+  /** Movement curves such as `pyautogui.easeInOutQuad` change nothing that is seen in the end. */
+  private argument(): PythonValue {
     this.blank();
-    const number = this.match(/[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?/iy);
-    if (number !== null) return Number(number);
-    if (this.take('[')) return this.list(']');
-    if (this.take('(')) return this.list(')');
-    const raw = this.match(/r(?=["'])/iy) !== null;
-    const quote = this.match(/"""|'''|"|'/y);
-    if (quote !== null) return this.string(quote, raw);
-    const name = this.match(/True|False|None/y);
-    if (name === null) throw this.problem();
-    return CONSTANTS[name] ?? null;
-  }
-
-  private list(end: string): PythonValue[] {
-    const values: PythonValue[] = [];
-    for (;;) {
-      this.blank();
-      if (this.take(end)) return values;
-      values.push(this.value());
-      this.blank();
-      if (!this.take(',') && this.text[this.at] !== end) throw this.problem();
-    }
-  }
-
-  private string(quote: string, raw: boolean): string {
-    let value = '';
-    while (!this.text.startsWith(quote, this.at)) {
-      const char = this.text[this.at];
-      if (char === undefined || (char === '\n' && quote.length === 1)) throw this.problem('a string has no end');
-      this.at++;
-      value += char === '\\' && !raw ? this.escape() : char;
-    }
-    this.at += quote.length;
-    return value;
-  }
-
-  private escape(): string {
-    const code = this.match(/x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}/iy);
-    if (code !== null) {
-      const point = Number.parseInt(code.slice(1), 16);
-      if (point > 0x10ffff) throw this.problem('no such character');
-      return String.fromCodePoint(point);
-    }
-    const char = this.text[this.at] ?? '';
-    this.at++;
-    return ESCAPES[char] ?? `\\${char}`;
-  }
-
-  private atEnd(): boolean {
-    return this.at >= this.text.length;
-  }
-
-  /** Spaces within a line. */
-  private spaces(): void {
-    this.match(/[ \t]+/y);
-  }
-
-  /** Spaces and line ends: inside brackets they mean nothing. */
-  private blank(): void {
-    this.match(/\s+/y);
-  }
-
-  private take(char: string): boolean {
-    if (this.text[this.at] !== char) return false;
-    this.at++;
-    return true;
-  }
-
-  private match(pattern: RegExp): string | null {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0] ?? null;
-    if (found) this.at += found.length;
-    return found === '' ? null : found;
-  }
-
-  private problem(what = 'only calls with literal arguments are understood'): DartError {
-    const rest = this.text.slice(this.at, this.at + 30);
-    return new DartError(`${what}, at "${rest}"`, { where: `character ${this.at + 1} of the Python code` });
+    return this.match(/pyautogui\.(?:ease\w+|linear)(?=\s*[,)])/y) === null ? this.value() : null;
   }
 }

@@ -1,7 +1,9 @@
+import { readEscape } from '../../guest/python_escapes.ts';
+
 /**
  * Reads `name(key='value', …)` calls out of text, by hand: what a model says is never evaluated.
- * Strings follow Python's rules, with one allowance: a quote of the string's own kind that neither a comma nor the
- * closing parenthesis follows is taken as part of the text, since models forget to escape apostrophes.
+ * Strings follow Python's rules, with one allowance: a quote of the string's own kind that neither another argument nor
+ * the end of the call follows is taken as part of the text, since models forget to escape apostrophes.
  */
 export interface Argument {
   /** Null for a positional argument. */
@@ -17,12 +19,15 @@ export interface Call {
 /** Why a text is not a list of calls, in words for the record's `parse_error`. */
 export class GrammarError extends Error {}
 
-/** Comments, code fences and semicolons stand between calls as blanks do. */
-const BETWEEN = /(?:\s|;|#[^\n]*|```[a-z]*)*/y;
+/** Comments, code fences, punctuation and a model's own end marks stand between calls as blanks do. */
+const BETWEEN = /(?:[\s;,.。；]|#[^\n]*|```[a-z]*|<\|[a-z_]+\|>|\[EOS\]|<\/s>)*/y;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 const KEYWORD = /\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*/y;
-/** What may follow the quote that ends a string: the end of the call, or a comma with another argument. */
-const AFTER_STRING = /\s*(?:\)|,\s*(?:\)|[A-Za-z_]\w*\s*=|['"([<\d-])|$)/y;
+/**
+ * What may follow the quote that ends a string: a comma with another argument, or the end of the call. A parenthesis
+ * that more of a program follows is part of the text: `type(content='print('hi')\n')`.
+ */
+const AFTER_STRING = /\s*(?:\)(?!['"\\)\]:]|\.\w)|,\s*(?:\)|[A-Za-z_]\w*\s*=|['"([<\d-])|$)/y;
 const BLANKS = /\s*/y;
 
 /** All calls of a text, in order. Throws GrammarError on anything that is not a call, and when there is none. */
@@ -84,29 +89,6 @@ function readString(text: string, start: number, verb: string): [string, number]
     at += 1;
   }
   throw new GrammarError(`a string in ${verb}( is not closed`);
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  '\\': '\\',
-  "'": "'",
-  '"': '"',
-  '\n': '',
-};
-const HEX_ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))/y;
-
-/** One escape from its backslash: what it stands for and its length. Unknown ones stand for themselves, as in Python. */
-function readEscape(text: string, at: number): [string, number] {
-  const next = text[at + 1];
-  if (next === undefined) return ['\\', 1];
-  const simple = ESCAPES[next];
-  if (simple !== undefined) return [simple, 2];
-  HEX_ESCAPE.lastIndex = at;
-  const hex = HEX_ESCAPE.exec(text);
-  if (hex) return [String.fromCharCode(Number.parseInt(hex[1] ?? hex[2]!, 16)), hex[0].length];
-  return [`\\${next}`, 2];
 }
 
 /** An unquoted value: up to the comma or parenthesis that ends it, brackets in between balanced. */

@@ -17,16 +17,28 @@ describe('smartResize', () => {
   ])('%i × %i → %i × %i', (width, height, w, h) => expect(smartResize(width, height)).toEqual({ width: w, height: h }));
 });
 
+describe('smartResize with other limits', () => {
+  it('keeps to them', () => {
+    // 1932 · 1092 = 2,109,744 is above 1,000,000: shrunk by √(2073600/1000000) = 1.44 to 1333 × 750, then down to 28
+    expect(smartResize(1920, 1080, { min: 78_400, max: 1_000_000 })).toEqual({ width: 1316, height: 728 });
+    // the limit of ARPO, 2,116,800, leaves full HD as it is
+    expect(smartResize(1920, 1080, { min: 78_400, max: 2_116_800 })).toEqual({ width: 1932, height: 1092 });
+    const pixels = { min: 78_400, max: 1_000_000 };
+    const convention = { screen: fullHd, coordinates: 'smart-resize', pixels } as const;
+    expect(toScreen({ x: 658, y: 364 }, convention)).toEqual({ x: 960, y: 540 });
+  });
+});
+
 describe('toScreen', () => {
   it('maps each convention onto pixels', () => {
-    expect(toScreen({ x: 100, y: 50 }, fullHd, 'absolute')).toEqual({ x: 100, y: 50 });
-    expect(toScreen({ x: 500, y: 250 }, fullHd, 'relative')).toEqual({ x: 960, y: 270 });
+    expect(toScreen({ x: 100, y: 50 }, { screen: fullHd, coordinates: 'absolute' })).toEqual({ x: 100, y: 50 });
+    expect(toScreen({ x: 500, y: 250 }, { screen: fullHd, coordinates: 'relative' })).toEqual({ x: 960, y: 270 });
     // 966/1932 and 546/1092 are halves
-    expect(toScreen({ x: 966, y: 546 }, fullHd, 'smart-resize')).toEqual({ x: 960, y: 540 });
+    expect(toScreen({ x: 966, y: 546 }, { screen: fullHd, coordinates: 'smart-resize' })).toEqual({ x: 960, y: 540 });
   });
 
   it('stays inside the screen', () => {
-    expect(toScreen({ x: -5, y: 5000 }, fullHd, 'absolute')).toEqual({ x: 0, y: 1079 });
-    expect(toScreen({ x: 1000, y: 1000 }, fullHd, 'relative')).toEqual({ x: 1919, y: 1079 });
+    expect(toScreen({ x: -5, y: 5000 }, { screen: fullHd, coordinates: 'absolute' })).toEqual({ x: 0, y: 1079 });
+    expect(toScreen({ x: 1000, y: 1000 }, { screen: fullHd, coordinates: 'relative' })).toEqual({ x: 1919, y: 1079 });
   });
 });

@@ -3,8 +3,12 @@ import type { Coordinates } from '../policy.ts';
 
 /** Qwen2.5-VL's image preparation as UI-TARS 1.5 uses it (reference/dart-and-arpo.md §1.5). */
 const FACTOR = 28;
-const MIN_PIXELS = 100 * FACTOR * FACTOR;
-const MAX_PIXELS = 16_384 * FACTOR * FACTOR;
+/** How many pixels the model is shown at least and at most; servers can be told other limits than these. */
+export interface PixelLimits {
+  min: number;
+  max: number;
+}
+export const PIXEL_LIMITS: PixelLimits = { min: 100 * FACTOR * FACTOR, max: 16_384 * FACTOR * FACTOR };
 
 export interface Point {
   x: number;
@@ -13,25 +17,37 @@ export interface Point {
 
 /**
  * The size of the image that the model sees for a screen of `width` × `height` pixels: both sides multiples of 28,
- * between 100·28² and 16384·28² pixels in all. 1920×1080 → 1932×1092.
+ * between 100·28² and 16384·28² pixels in all, or other `limits`. 1920×1080 → 1932×1092.
  */
-export function smartResize(width: number, height: number): Size {
+export function smartResize(width: number, height: number, limits: PixelLimits = PIXEL_LIMITS): Size {
   const rounded = { width: toMultiple(width, roundHalfEven), height: toMultiple(height, roundHalfEven) };
   const pixels = rounded.width * rounded.height;
-  if (pixels > MAX_PIXELS) {
-    const shrink = Math.sqrt((width * height) / MAX_PIXELS);
+  if (pixels > limits.max) {
+    const shrink = Math.sqrt((width * height) / limits.max);
     return { width: toMultiple(width / shrink, Math.floor), height: toMultiple(height / shrink, Math.floor) };
   }
-  if (pixels < MIN_PIXELS) {
-    const grow = Math.sqrt(MIN_PIXELS / (width * height));
+  if (pixels < limits.min) {
+    const grow = Math.sqrt(limits.min / (width * height));
     return { width: toMultiple(width * grow, Math.ceil), height: toMultiple(height * grow, Math.ceil) };
   }
   return rounded;
 }
 
-/** A point as the policy wrote it → the pixel of the screen that it means, always inside the screen. */
-export function toScreen(point: Point, screen: Size, coordinates: Coordinates): Point {
-  const extent = extentOf(screen, coordinates);
+export interface ScreenConvention {
+  screen: Size;
+  coordinates: Coordinates;
+  /** For `smart-resize`, where the server was told other limits than UI-TARS 1.5's. */
+  pixels?: PixelLimits;
+  /** Where the mouse is, for actions that name no place; moved along. Without it they cannot be read. */
+  pointer?: Point;
+}
+
+/**
+ * A point as the policy wrote it → the pixel of the screen that it means. A point outside stops at the edge, as the
+ * mouse of a desktop does; 1000 of 1000 is the last pixel.
+ */
+export function toScreen(point: Point, { screen, coordinates, pixels }: ScreenConvention): Point {
+  const extent = extentOf(screen, coordinates, pixels);
   return {
     x: clamp(Math.round((point.x / extent.width) * screen.width), screen.width),
     y: clamp(Math.round((point.y / extent.height) * screen.height), screen.height),
@@ -39,9 +55,9 @@ export function toScreen(point: Point, screen: Size, coordinates: Coordinates): 
 }
 
 /** What the policy takes as the full width and height. */
-function extentOf(screen: Size, coordinates: Coordinates): Size {
+function extentOf(screen: Size, coordinates: Coordinates, pixels?: PixelLimits): Size {
   if (coordinates === 'relative') return { width: 1000, height: 1000 };
-  if (coordinates === 'smart-resize') return smartResize(screen.width, screen.height);
+  if (coordinates === 'smart-resize') return smartResize(screen.width, screen.height, pixels);
   return screen;
 }
 

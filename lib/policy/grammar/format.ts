@@ -26,7 +26,7 @@ export function formatAction(action: Action): string {
     case 'type':
       return `type(content=${quoted(action.text)})`;
     case 'hotkey':
-      return `hotkey(key=${quoted(action.keys.join(' '))})`;
+      return `hotkey(key=${quoted(keysText(action.keys))})`;
     case 'key_down':
       return `keydown(key=${quoted(action.key)})`;
     case 'key_up':
@@ -42,6 +42,11 @@ export function formatAction(action: Action): string {
 
 function start(at: { x: number; y: number }): string {
   return `start_box='(${at.x},${at.y})'`;
+}
+
+/** Keys with blanks between; a plus that another key follows is spelled out, since `ctrl + s` has two keys. */
+function keysText(keys: readonly string[]): string {
+  return keys.map((key, index) => (key === '+' && index < keys.length - 1 ? 'plus' : key)).join(' ');
 }
 
 function scrollArguments(action: Extract<Action, { type: 'scroll' }>): string {

@@ -53,6 +53,38 @@ describe('parseReply: verbs', () => {
     ["finished(content='done')", { type: 'finished', text: 'done' }],
     ['call_user()', { type: 'fail' }],
     ["fail(reason='no such menu')", { type: 'fail', reason: 'no such menu' }],
+    ['error_env()', { type: 'fail' }],
+    ["click(point='<point>52 36</point>', button='middle')", { type: 'middle_click', x: 52, y: 36 }],
+    ['click(x=52, y=36)', { type: 'click', x: 52, y: 36 }],
+    ["click(start_box='<bbox>50 30 60 40</bbox>')", { type: 'click', x: 55, y: 35 }],
+    ["click(start_box='<|box_start|>(50,30),(60,40)<|box_end|>')", { type: 'click', x: 55, y: 35 }],
+    ["click(start_box='[[50,30,60,40]]')", { type: 'click', x: 55, y: 35 }],
+    ["click(start_box='（52，36）')", { type: 'click', x: 52, y: 36 }],
+    ["click(start_box='52 36')", { type: 'click', x: 52, y: 36 }],
+    ["click(start_box='(51.6, 3.6e1)')", { type: 'click', x: 52, y: 36 }],
+    [
+      "drag(start_point='<point>1 2</point>', end_point='<point>3 4</point>')",
+      { type: 'drag', x: 1, y: 2, to_x: 3, to_y: 4 },
+    ],
+    ["middle_click(start_box='(52,36)')", { type: 'middle_click', x: 52, y: 36 }],
+    ["hover(point='(52,36)')", { type: 'move', x: 52, y: 36 }],
+    ["hotkey(key='ctrl + shift + t')", { type: 'hotkey', keys: ['ctrl', 'shift', 't'] }],
+    ["hotkey(key='ctrl++')", { type: 'hotkey', keys: ['ctrl', '+'] }],
+    ["hotkey(keys=['ctrl', 'a'])", { type: 'hotkey', keys: ['ctrl', 'a'] }],
+    ["hotkey('ctrl', 'a')", { type: 'hotkey', keys: ['ctrl', 'a'] }],
+    ["hotkey(key='Control_L Page Down')", { type: 'hotkey', keys: ['ctrl', 'pagedown'] }],
+    ["press(key='ArrowLeft')", { type: 'hotkey', keys: ['left'] }],
+    ["press(key='ctrl')", { type: 'key_down', key: 'ctrl' }],
+    ["release(key='ctrl')", { type: 'key_up', key: 'ctrl' }],
+    ["scroll(point='<point>9 8</point>', direction='Right')", { type: 'scroll', x: 9, y: 8, direction: 'right' }],
+    ["click(start_box='(52,36)').", { type: 'click', x: 52, y: 36 }],
+    ["click(start_box='(52,36)')<|im_end|>", { type: 'click', x: 52, y: 36 }],
+    ["```\nclick(start_box='(52,36)')\n```", { type: 'click', x: 52, y: 36 }],
+    // pyautogui, computer_13 and OSWorld's words, in pixels whatever the policy's units
+    ['pyautogui.click(52, 36)', { type: 'click', x: 52, y: 36 }],
+    ['{"action_type": "CLICK", "parameters": {"x": 52, "y": 36}}', { type: 'click', x: 52, y: 36 }],
+    ['```python\nimport pyautogui\npyautogui.press("enter")\n```', { type: 'hotkey', keys: ['enter'] }],
+    ['DONE', { type: 'finished' }],
   ];
   it.each(table)('%s', (call, action) => expect(only(call)).toEqual(action));
 });
@@ -83,7 +115,87 @@ describe('parseReply: text', () => {
   });
 });
 
+describe('parseReply: several actions of one call, and of one reply', () => {
+  it('makes what a desktop cannot do at once of what it can', () => {
+    expect(actionsOf("Action: long_press(start_box='(5,6)', time='2')")).toEqual([
+      { type: 'move', x: 5, y: 6 },
+      { type: 'mouse_down', button: 'left' },
+      { type: 'wait', ms: 2000 },
+      { type: 'mouse_up', button: 'left' },
+    ]);
+    expect(actionsOf("Action: mouse_down(point='<point>5 6</point>', button='right')")).toEqual([
+      { type: 'move', x: 5, y: 6 },
+      { type: 'mouse_down', button: 'right' },
+    ]);
+  });
+
+  it('holds what is pressed until the same reply releases it', () => {
+    expect(actionsOf("Action: press(key='q')\nclick(start_box='(1,2)')\nrelease(key='q')\npress(key='q')")).toEqual([
+      { type: 'key_down', key: 'q' },
+      { type: 'click', x: 1, y: 2 },
+      { type: 'key_up', key: 'q' },
+      { type: 'hotkey', keys: ['q'] },
+    ]);
+  });
+
+  it('takes commas between calls, and code in a string with quotes that were not escaped', () => {
+    expect(actionsOf("Action: press('a'), press('b')")).toHaveLength(2);
+    expect(actionsOf(String.raw`Action: type(content='print('hi')\n')`)).toEqual([
+      { type: 'type', text: "print('hi')\n" },
+    ]);
+    expect(actionsOf("Action: type(content='f('a')')\n\npress('enter')")).toEqual([
+      { type: 'type', text: "f('a')" },
+      { type: 'hotkey', keys: ['enter'] },
+    ]);
+  });
+});
+
+describe('parseReply: places', () => {
+  const fullHd = { width: 1920, height: 1080 };
+  it('reads each convention of coordinates, and stops at the edge of the screen', () => {
+    const at = (coordinates: 'absolute' | 'relative' | 'smart-resize', text: string) =>
+      parseReply(`Action: click(start_box='${text}')`, { screen: fullHd, coordinates }).actions[0];
+    expect(at('relative', '<|box_start|>(500,250)<|box_end|>')).toEqual({ type: 'click', x: 960, y: 270 });
+    expect(at('smart-resize', '<point>966 546</point>')).toEqual({ type: 'click', x: 960, y: 540 });
+    expect(at('absolute', '(5000,-7)')).toEqual({ type: 'click', x: 1919, y: 0 });
+    expect(at('relative', '(1000,1000)')).toEqual({ type: 'click', x: 1919, y: 1079 });
+  });
+
+  it('reads code in pixels, whatever the convention', () => {
+    const convention = { screen: fullHd, coordinates: 'relative' } as const;
+    expect(parseReply('Action: pyautogui.moveTo(1500, 2000); pyautogui.dragTo(-5, 9)', convention).actions).toEqual([
+      { type: 'move', x: 1500, y: 1079 },
+      { type: 'drag', x: 1500, y: 1079, to_x: 0, to_y: 9 },
+    ]);
+  });
+
+  it('does not guess where the pointer is', () => {
+    const error = 'click names no place, and nothing before it does';
+    expect(parseReply('Action: pyautogui.click()', tiny).parseError).toBe(error);
+    const pointer = { x: 7, y: 8 };
+    expect(parseReply('Action: pyautogui.click()', { ...tiny, pointer }).actions).toEqual([
+      { type: 'click', x: 7, y: 8 },
+    ]);
+    parseReply('Action: pyautogui.moveTo(1, 2)', { ...tiny, pointer });
+    expect(pointer).toEqual({ x: 1, y: 2 });
+  });
+});
+
 describe('parseReply: replies', () => {
+  it('needs no thought, reads Chinese and marks in bold, and code without "Action:" in fences', () => {
+    expect(parseReply('Thought：我要点击。\nAction：wait()', tiny)).toEqual({
+      thought: '我要点击。',
+      actions: [{ type: 'wait' }],
+      parseError: null,
+    });
+    expect(actionsOf('**Action:** wait()')).toEqual([{ type: 'wait' }]);
+    expect(parseReply('I save.\n```python\npyautogui.hotkey("ctrl", "s")\n```', tiny)).toEqual({
+      thought: 'I save.',
+      actions: [{ type: 'hotkey', keys: ['ctrl', 's'] }],
+      parseError: null,
+    });
+  });
+
   it('splits thought and action at the last "Action:"', () => {
     const reply = parseReply('Thought: The Action: label is there.\nI click it.\nAction: wait()', tiny);
     expect(reply).toEqual({
@@ -122,6 +234,19 @@ describe('parseReply: replies', () => {
     ["Action: hotkey(key='')", 'a key is missing'],
     ["Action: click(start_box='(1,2)') and then", 'expected "(" after and'],
     ["Action: click(start_box=__import__('os'))", 'start_box is not a point or a box'],
+    ["Action: click(start_box='(1,2')", 'start_box is not a point or a box'],
+    ["Action: click(start_box='(1,2]')", 'start_box is not a point or a box'],
+    ["Action: click(start_box='[]')", 'start_box is not a point or a box'],
+    ["Action: click(start_box='(1,2,3,4,5,6)')", 'start_box is not a point or a box'],
+    ["Action: click(start_box='(a,b)')", 'start_box is not a point or a box'],
+    ["Action: open_app(app_name='Files')", 'unknown action "open_app"'],
+    ["Action: hotkey(key='ctrl banana')", 'there is no key "banana"'],
+    ["Action: drag(start_box='(1,2)')", 'end_box is missing'],
+    ["Action: wait(seconds='long')", 'seconds is not a duration'],
+    ["Action: release(key='ctrl a')", 'key_up takes one key, not 2'],
+    ['Action: pyautogui.click(1, 2); os.system("x")', 'os.system is not among the calls that are understood'],
+    ['Action: {"action_type": "FLY"}', 'unknown action_type "FLY"'],
+    [`Action: ${'wait()\n'.repeat(1001)}`, 'there are more than 1000 actions'],
   ])('says why %j is not an action', (text, reason) => expect(errorOf(text)).toContain(reason));
 
   it('never throws, and gives either actions or a reason', () => {

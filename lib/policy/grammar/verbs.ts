@@ -1,42 +1,71 @@
-import type { Action, Size } from '../../guest/guest.ts';
-import type { Coordinates } from '../policy.ts';
-import { type Argument, type Call, GrammarError } from './call.ts';
-import { type Point, toScreen } from './coordinates.ts';
+import type { Action } from '../../guest/guest.ts';
+import { countOf, durationOf, oneOf, type Parameter, required, type Values, valuesOf } from './arguments.ts';
+import { placeOf } from './boxes.ts';
+import { type Call, GrammarError } from './call.ts';
+import { type Point, type ScreenConvention, toScreen } from './coordinates.ts';
 import { parseKeys } from './keys.ts';
 
-export interface ScreenConvention {
-  screen: Size;
-  coordinates: Coordinates;
-}
-
-/** The arguments of one call, by the names that the verb knows. */
-type Values = Readonly<Record<string, string | undefined>>;
-
 interface Verb {
-  /** Parameters in positional order; each is known by any of its names. */
-  parameters: readonly (readonly string[])[];
-  build: (values: Values, convention: ScreenConvention) => Action;
+  /** In positional order. */
+  parameters: readonly Parameter[];
+  /** Whether further positional arguments belong to the first, as in `hotkey('ctrl', 's')`. */
+  variadic?: boolean;
+  build: (values: Values, convention: ScreenConvention) => Action | Action[];
 }
 
-const START = ['start_box', 'point', 'start_point', 'box', 'position'] as const;
-const END = ['end_box', 'end_point', 'to'] as const;
-const KEY = ['key', 'keys', 'hotkey'] as const;
-const CONTENT = ['content', 'text'] as const;
+const START: Parameter = {
+  names: ['start_box', 'point', 'start_point', 'box', 'bbox', 'position', 'coordinate', 'coordinates'],
+  place: true,
+};
+const END: Parameter = { names: ['end_box', 'end_point', 'to'], place: true };
+const KEY: Parameter = { names: ['key', 'keys', 'hotkey', 'press'] };
+const CONTENT: Parameter = { names: ['content', 'text'] };
+const BUTTON: Parameter = { names: ['button'] };
+const BUTTONS = ['left', 'middle', 'right'] as const;
+const DIRECTIONS = ['up', 'down', 'left', 'right'] as const;
+/** How long a press is long, where the model does not say. */
+const LONG_PRESS_SECONDS = 1;
 
-function pointer(type: 'click' | 'double_click' | 'triple_click' | 'right_click' | 'middle_click' | 'move'): Verb {
+type PointerType = 'click' | 'double_click' | 'triple_click' | 'right_click' | 'middle_click' | 'move';
+
+function pointer(type: PointerType): Verb {
   return { parameters: [START], build: (values, convention) => ({ type, ...place(values, 'start_box', convention) }) };
 }
+
+const click: Verb = {
+  parameters: [START, BUTTON],
+  build: (values, convention) => {
+    const button = oneOf(values.button ?? 'left', BUTTONS, 'button');
+    return { type: button === 'left' ? 'click' : `${button}_click`, ...place(values, 'start_box', convention) };
+  },
+};
+
+/** Made of what a desktop can do: there, button down, wait, button up. */
+const longPress: Verb = {
+  parameters: [START, { names: ['time', 'seconds', 'duration'] }],
+  build: (values, convention) => {
+    const seconds = values.time?.trim() ? durationOf(values.time, 'time') : LONG_PRESS_SECONDS;
+    return [
+      { type: 'move', ...place(values, 'start_box', convention) },
+      { type: 'mouse_down', button: 'left' },
+      { type: 'wait', ms: seconds * 1000 },
+      { type: 'mouse_up', button: 'left' },
+    ];
+  },
+};
 
 const drag: Verb = {
   parameters: [START, END],
   build: (values, convention) => {
+    const from = place(values, 'start_box', convention);
     const to = place(values, 'end_box', convention);
-    return { type: 'drag', ...place(values, 'start_box', convention), to_x: to.x, to_y: to.y };
+    return { type: 'drag', ...from, to_x: to.x, to_y: to.y };
   },
 };
 
 const hotkey: Verb = {
   parameters: [KEY],
+  variadic: true,
   build: (values) => ({ type: 'hotkey', keys: parseKeys(required(values, 'key')) }),
 };
 
@@ -51,33 +80,37 @@ function singleKey(type: 'key_down' | 'key_up'): Verb {
   };
 }
 
-function button(type: 'mouse_down' | 'mouse_up'): Verb {
+function half(type: 'mouse_down' | 'mouse_up'): Verb {
   return {
-    parameters: [['button']],
-    build: (values) => ({ type, button: oneOf(values.button ?? 'left', ['left', 'middle', 'right'], 'button') }),
+    parameters: [BUTTON, START],
+    build: (values, convention) => {
+      const action: Action = { type, button: oneOf(values.button ?? 'left', BUTTONS, 'button') };
+      if (values.start_box === undefined) return action;
+      return [{ type: 'move', ...place(values, 'start_box', convention) }, action];
+    },
   };
 }
 
 const fail: Verb = {
-  parameters: [['content', 'text', 'reason']],
+  parameters: [{ names: ['content', 'text', 'reason'] }],
   build: (values) => ({ type: 'fail', ...(values.content === undefined ? {} : { reason: values.content }) }),
 };
 
 const scroll: Verb = {
-  parameters: [START, ['direction'], ['amount']],
+  parameters: [START, { names: ['direction'] }, { names: ['amount', 'clicks'] }],
   build: (values, convention) => ({
     type: 'scroll',
     ...(values.start_box === undefined ? {} : place(values, 'start_box', convention)),
-    direction: oneOf(required(values, 'direction').trim().toLowerCase(), ['up', 'down', 'left', 'right'], 'direction'),
-    ...(values.amount === undefined ? {} : { amount: wholeNumber(values.amount, 'amount') }),
+    direction: oneOf(required(values, 'direction'), DIRECTIONS, 'direction'),
+    ...(values.amount === undefined ? {} : { amount: countOf(values.amount, 'amount') }),
   }),
 };
 
 const wait: Verb = {
-  parameters: [['seconds', 'time', 'duration'], ['ms']],
+  parameters: [{ names: ['seconds', 'time', 'duration'] }, { names: ['ms'] }],
   build: (values) => {
-    if (values.ms !== undefined) return { type: 'wait', ms: decimal(values.ms, 'ms') };
-    if (values.seconds !== undefined) return { type: 'wait', ms: decimal(values.seconds, 'seconds') * 1000 };
+    if (values.ms !== undefined) return { type: 'wait', ms: durationOf(values.ms, 'ms') };
+    if (values.seconds !== undefined) return { type: 'wait', ms: durationOf(values.seconds, 'seconds') * 1000 };
     return { type: 'wait' };
   },
 };
@@ -94,20 +127,26 @@ const type: Verb = {
 
 /** UI-TARS's verbs, their common spellings, and the few that complete the action union. */
 const VERBS: Readonly<Record<string, Verb>> = {
-  click: pointer('click'),
-  left_single: pointer('click'),
-  left_click: pointer('click'),
+  click,
+  left_single: click,
+  left_click: click,
   left_double: pointer('double_click'),
   double_click: pointer('double_click'),
+  left_triple: pointer('triple_click'),
   triple_click: pointer('triple_click'),
   right_single: pointer('right_click'),
   right_click: pointer('right_click'),
+  middle_single: pointer('middle_click'),
   middle_click: pointer('middle_click'),
+  long_press: longPress,
   move: pointer('move'),
+  move_to: pointer('move'),
+  mouse_move: pointer('move'),
   hover: pointer('move'),
-  mouse_down: button('mouse_down'),
-  mouse_up: button('mouse_up'),
+  mouse_down: half('mouse_down'),
+  mouse_up: half('mouse_up'),
   drag,
+  left_drag: drag,
   select: drag,
   scroll,
   type,
@@ -122,89 +161,45 @@ const VERBS: Readonly<Record<string, Verb>> = {
   finished,
   fail,
   call_user: fail,
+  error_env: fail,
 };
 
-/** One call → the action that it means. Throws GrammarError on unknown verbs, unknown arguments and broken boxes. */
-export function toAction(call: Call, convention: ScreenConvention): Action {
+/** Each verb that can be read, for the documentation. */
+export const VERB_NAMES: readonly string[] = Object.keys(VERBS);
+
+/** The calls of one reply → the actions that they mean. Throws GrammarError on the first that means none. */
+export function actionsOf(calls: readonly Call[], convention: ScreenConvention): Action[] {
+  const actions = calls.map((call) => [toActions(call, convention)].flat());
+  holdPressed(calls, actions);
+  return actions.flat();
+}
+
+function toActions(call: Call, convention: ScreenConvention): Action | Action[] {
   const verb = Object.hasOwn(VERBS, call.verb) ? VERBS[call.verb] : undefined;
   if (!verb) throw new GrammarError(`unknown action ${JSON.stringify(call.verb.slice(0, 40))}`);
-  return verb.build(valuesOf(call, verb), convention);
+  return verb.build(valuesOf(verb.variadic ? joined(call) : call, verb.parameters), convention);
 }
 
-/** Arguments under the first name of their parameter. */
-function valuesOf(call: Call, verb: Verb): Values {
-  const values: Record<string, string> = {};
-  joinPoints(call.arguments, verb).forEach((argument, index) => {
-    const names =
-      argument.name === null ? verb.parameters[index] : verb.parameters.find((p) => p.includes(argument.name!));
-    const shown = argument.name ?? `argument ${index + 1}`;
-    if (!names) throw new GrammarError(`${call.verb} takes no ${JSON.stringify(shown)}`);
-    if (values[names[0]!] !== undefined) throw new GrammarError(`${call.verb} has ${JSON.stringify(shown)} twice`);
-    values[names[0]!] = argument.value;
-  });
-  return values;
+function joined(call: Call): Call {
+  if (call.arguments.length < 2 || call.arguments.some(({ name }) => name !== null)) return call;
+  return { ...call, arguments: [{ name: null, value: call.arguments.map(({ value }) => value).join(' ') }] };
 }
 
-/** `click(120, 48)` means `click((120, 48))`: where a point is due, two bare numbers are one. */
-function joinPoints(given: readonly Argument[], verb: Verb): Argument[] {
-  const joined: Argument[] = [];
-  for (let at = 0; at < given.length; at++) {
-    const [argument, next] = [given[at]!, given[at + 1]];
-    const due = verb.parameters[joined.length];
-    if ((due === START || due === END) && isBareNumber(argument) && isBareNumber(next)) {
-      joined.push({ name: null, value: `(${argument.value},${next!.value})` });
-      at += 1;
-    } else joined.push(argument);
+/** Keys that do nothing when they are pressed and let go: who presses them means to hold them. */
+const HELD = ['ctrl', 'shift', 'alt'];
+
+/** `press` is a tap, but holds a modifier, and any key that the same reply releases later, as UI-TARS means it. */
+function holdPressed(calls: readonly Call[], actions: Action[][]): void {
+  const released = new Set<string>();
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const [action] = actions[at]!;
+    if (action?.type === 'key_up') released.add(action.key);
+    if (calls[at]!.verb !== 'press' || action?.type !== 'hotkey' || action.keys.length > 1) continue;
+    const key = action.keys[0]!;
+    if (HELD.includes(key) || released.delete(key)) actions[at] = [{ type: 'key_down', key }];
   }
-  return joined;
 }
 
-function isBareNumber(argument: Argument | undefined): boolean {
-  return argument?.name === null && DECIMAL.test(argument.value);
-}
-
-function required(values: Values, name: string): string {
-  const value = values[name];
-  if (value === undefined) throw new GrammarError(`${name} is missing`);
-  return value;
-}
-
-const BOX_MARKS = /<\|box_start\|>|<\|box_end\|>|<\/?(?:point|bbox)>/g;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-
-/** `<|box_start|>(x,y)<|box_end|>`, `(x,y)`, `[x1,y1,x2,y2]`, `<point>x y</point>`: a point, or the centre of a box. */
-function place(values: Values, name: string, { screen, coordinates }: ScreenConvention): Point {
-  const text = required(values, name);
-  const inner = text.replace(BOX_MARKS, ' ').trim();
-  const bare = /^\(.*\)$|^\[.*\]$/s.test(inner) ? inner.slice(1, -1) : inner;
-  const parts = bare.trim().split(/\s*,\s*|\s+/);
-  const numbers = parts.map((part) => (DECIMAL.test(part) ? Number(part) : Number.NaN));
-  if (!numbers.every(Number.isFinite) || (numbers.length !== 2 && numbers.length !== 4)) {
-    throw new GrammarError(`${name} is not a point or a box: ${JSON.stringify(text.slice(0, 60))}`);
-  }
-  const [x1, y1, x2, y2] = numbers as [number, number, number?, number?];
-  const point = x2 === undefined || y2 === undefined ? { x: x1, y: y1 } : { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
-  return toScreen(point, screen, coordinates);
-}
-
-function oneOf<const T extends string>(value: string, choices: readonly T[], name: string): T {
-  const found = choices.find((choice) => choice === value);
-  if (!found)
-    throw new GrammarError(`${name} must be one of ${choices.join(', ')}, not ${JSON.stringify(value.slice(0, 40))}`);
-  return found;
-}
-
-function decimal(value: string, name: string): number {
-  const number = DECIMAL.test(value.trim()) ? Number(value) : Number.NaN;
-  if (!Number.isFinite(number) || number < 0)
-    throw new GrammarError(`${name} is not a duration: ${JSON.stringify(value.slice(0, 40))}`);
-  return number;
-}
-
-function wholeNumber(value: string, name: string): number {
-  const number = Number(value);
-  if (!/^\d+$/.test(value.trim()) || !Number.isSafeInteger(number) || number < 1) {
-    throw new GrammarError(`${name} is not a whole number above 0: ${JSON.stringify(value.slice(0, 40))}`);
-  }
-  return number;
+function place(values: Values, name: string, convention: ScreenConvention): Point {
+  return toScreen(placeOf(required(values, name), name), convention);
 }
