@@ -66,6 +66,7 @@ describe('dart-curate', () => {
       groups_with_injection: 0,
       unscored_tokens: 0,
       steps_without_logprobs: 0,
+      steps_with_sampler_bias: 0,
       skipped_records: 0,
     });
     expect(stderr).toContain('4 trajectories, 1 groups, 2 samples, groups left out: 1 all_succeeded');
@@ -81,7 +82,7 @@ describe('dart-curate', () => {
     expect((await curate(args('b', '--store', 'sqlite:here/dart.db'))).code).toBe(0);
     const [a, b] = ['a', 'b'].map((name) => readFileSync(join(cwd, name), 'utf8'));
     expect(b).toBe(a);
-    expect(a!.split('\n')).toHaveLength(7);
+    expect(a!.split('\n')).toHaveLength(8);
     expect(readFileSync(join(cwd, 'here', 'dart.db')).length).toBeGreaterThan(0);
   });
 
@@ -137,12 +138,19 @@ describe('dart-curate', () => {
     const skipping = await curate(['in.ndjson', '--on-error', 'skip']);
     expect(skipping.code).toBe(2);
     expect(skipping.summary).toMatchObject({ groups: 1, skipped_records: 1 });
+    expect(skipping.records.map((record) => record.reason ?? record.type)).toEqual([
+      'sample',
+      'sample',
+      'bad_record',
+      'summary',
+    ]);
+    expect(skipping.records[2]).toMatchObject({ event: 'record_rejected', where: 'in.ndjson:3' });
   });
 
   it('refuses stores that it does not know', async () => {
-    const { code, stderr } = await curate(['--store', 'mysql://localhost/dart']);
+    const { code, stderr } = await curate(['--store', 'postgres://localhost/dart']);
     expect(code).toBe(2);
-    expect(stderr).toContain('stores of the kind "mysql:" are not supported. Try: sqlite:PATH');
+    expect(stderr).toContain('stores of the kind "postgres:" are not supported. Try: sqlite:PATH');
   });
 
   it('does nothing with --dry-run but say what it would do', async () => {

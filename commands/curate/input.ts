@@ -2,9 +2,11 @@ import { checkInputs, openInput, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
+import { recordRejected } from '../../lib/curation/events.ts';
 import { DartError } from '../../lib/errors.ts';
 import { followFile } from '../../lib/stream/follow.ts';
 import { type ByteSource, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
+import type { AnyRecord } from '../../lib/stream/records.ts';
 
 /** Records that were left out because of `--on-error skip`. */
 export interface Skipped {
@@ -23,19 +25,34 @@ export async function* inputBatches(
   for (const [index, path] of paths.entries()) {
     const follow = options.follow === true && path !== '-' && index === paths.length - 1;
     const { stream, name } = await source(context, path, follow);
-    yield* readBatches(stream, {
-      name,
-      onError: options['on-error'] === 'skip' ? 'skip' : 'fail',
-      onSkip: (error) => skipRecord(context, skipped, error),
-    });
+    let rejected: ReadRecord[] = [];
+    const onError = options['on-error'] === 'skip' ? 'skip' : 'fail';
+    const onSkip = (error: DartError) => {
+      rejected.push(inPlaceOf(error, skipRecord(context, skipped, error)));
+    };
+    for await (const batch of readBatches(stream, { name, onError, onSkip, keepBytes: true })) {
+      yield rejected.length === 0 ? batch : [...batch, ...rejected].sort((a, b) => a.line - b.line);
+      rejected = [];
+    }
+    if (rejected.length > 0) yield rejected;
   }
 }
 
-/** What a bad record does: ends the command, or with `--on-error skip` is told and counted. */
-export function skipRecord(context: CommandContext, skipped: Skipped, error: unknown): void {
+/**
+ * What a bad record does: ends the command, or with `--on-error skip` is told and counted.
+ * @returns the event that stands in its place.
+ */
+export function skipRecord(context: CommandContext, skipped: Skipped, error: unknown): AnyRecord {
   if (context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
   skipped.count += 1;
   logOf(context).warn(`left out: ${error.describe()}`);
+  return recordRejected(error);
+}
+
+/** A bad line is known before the lines above it have been curated: its event has to wait for its place. */
+function inPlaceOf(error: DartError, event: AnyRecord): ReadRecord {
+  const where = error.where ?? '';
+  return { line: Number(where.slice(where.lastIndexOf(':') + 1)), record: event, where };
 }
 
 async function source(

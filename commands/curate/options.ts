@@ -11,11 +11,23 @@ const input: OptionSpec[] = [
   },
 ];
 
+const memory: OptionSpec[] = [
+  {
+    name: 'hold-memory',
+    type: 'number',
+    value: 'MB',
+    min: 0,
+    default: 256,
+    describe:
+      'Megabytes of trajectories of unfinished groups (and of the pool, without --store) in memory; more goes to $TMPDIR',
+  },
+];
+
 export const STORE: OptionSpec = {
   name: 'store',
   type: 'string',
   value: 'URL',
-  describe: 'Store, sqlite:PATH; without it everything is kept in memory',
+  describe: 'Store, sqlite:PATH or mysql://USER@HOST/DATABASE; without it everything is kept in memory',
   group: 'Store',
 };
 
@@ -88,7 +100,7 @@ const pool: OptionSpec[] = [
 const under = (group: string, options: OptionSpec[]) => options.map((option) => ({ ...option, group }));
 
 export const CURATE_OPTIONS: readonly OptionSpec[] = [
-  ...under('Input', input),
+  ...under('Input', [...input, ...memory]),
   ...under('Store', store),
   ...under('Rules', rules),
   ...under('Experience pool', pool),

@@ -5,18 +5,22 @@ import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { Curator } from '../../lib/curation/curator.ts';
+import { isWarning } from '../../lib/curation/events.ts';
 import { privateLedger, StoreLedger } from '../../lib/curation/ledger.ts';
 import { CurationLoop } from '../../lib/curation/loop.ts';
 import { MemoryPool } from '../../lib/curation/memory-pool.ts';
 import type { CurationOptions } from '../../lib/curation/options.ts';
+import { RecordBatch } from '../../lib/curation/record-batch.ts';
+import { Shelf } from '../../lib/curation/shelf.ts';
 import { StorePool } from '../../lib/curation/store-pool.ts';
 import { curationSummary, describeTally } from '../../lib/curation/summary.ts';
 import { count, type Tally } from '../../lib/curation/tally.ts';
 import { CurrentVersions } from '../../lib/curation/versions.ts';
 import { EXIT } from '../../lib/errors.ts';
-import { newOwner, type Store } from '../../lib/store/index.ts';
+import { newOwner, type Store, withoutPassword } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import type { ReadRecord } from '../../lib/stream/reader.ts';
+import type { AnyRecord } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import { inputBatches, type Skipped, skipRecord } from './input.ts';
 import { curationOptions } from './settings.ts';
@@ -43,7 +47,7 @@ async function curate(
 ): Promise<number> {
   const { io } = context;
   const skipped: Skipped = { count: 0 };
-  const { loop, curator } = assemble(context, rules, store, output, skipped);
+  const { loop, curator, shelf } = assemble(context, rules, store, output, skipped);
   const passed: Record<string, number> = {};
   const progress = new Progress(context, 'curate');
   loop.onTick = () => progress.update(() => describeTally(curator.tally));
@@ -51,7 +55,9 @@ async function curate(
     await loop.run(counting(inputBatches(context, skipped), passed));
   } finally {
     progress.stop();
+    await shelf.close();
   }
+  tellOfShelf(context, shelf);
   const { tally } = curator;
   if (io.signal.aborted) {
     // Told to stop: whoever still reads gets the numbers so far; what is unfinished is in the store.
@@ -96,25 +102,43 @@ function assemble(
   const versions = new CurrentVersions(store);
   const lease = { owner: newOwner(), ttlMs: Number(options.lease) * 1000 };
   const ledger = store ? new StoreLedger(store, lease, rules) : null;
+  const shelf = new Shelf(Number(options['hold-memory']) * 1e6, io.env.TMPDIR || undefined);
   const blobs = options.blobs === undefined ? null : new BlobStore(resolvePath(io, String(options.blobs)));
   const curator = new Curator({
     options: rules,
-    pool: store ? new StorePool(store, rules.poolCapacity) : new MemoryPool(rules.poolCapacity),
+    pool: store ? new StorePool(store, rules.poolCapacity) : new MemoryPool(rules.poolCapacity, shelf),
     ledger: ledger ?? privateLedger,
     versions,
     hasScreenshot: blobs ? (sha256) => blobs.has(sha256) : undefined,
+    shelf,
   });
+  const batch = new RecordBatch(output.writer);
   const follows = options.follow === true;
   const loop = new CurationLoop({
     curator,
     versions,
     store,
     recovery: store && ledger && follows ? { store, ledger, curator, versions, options: rules } : null,
-    write: (record) => output.write(record),
+    write: (record) => {
+      if (isWarning(record)) logOf(context).warn(describeWarning(record));
+      return batch.write(record);
+    },
+    flush: () => batch.flush(),
     onBadRecord: (error) => skipRecord(context, skipped, error),
     signal: io.signal,
   });
-  return { loop, curator };
+  return { loop, curator, shelf };
+}
+
+function describeWarning({ run_id, policy, settings }: AnyRecord): string {
+  return `run ${run_id}, policy ${policy}: sampled with ${(settings as string[]).join(', ')}: its log-probabilities are not the policy's and bias the importance weights. Try: top_p 1, no top_k, no penalties`;
+}
+
+function tellOfShelf(context: CommandContext, { seen }: Shelf): void {
+  if (seen.spilled === 0) return;
+  const megabytes = Math.round(seen.spilled / 1e6);
+  const advice = 'Try: --hold-memory, or rollouts that finish one group before the next';
+  logOf(context).info(`${megabytes} MB of unfinished groups were kept in temporary files meanwhile. ${advice}`);
 }
 
 function tableOf(tally: Tally): [string, string, number][] {
@@ -136,7 +160,8 @@ function tableOf(tally: Tally): [string, string, number][] {
 
 function tellPlan({ positionals, options, ...context }: CommandContext, rules: CurationOptions): number {
   const from = positionals.length === 0 ? 'standard input' : positionals.join(', ');
-  const keep = options.store === undefined ? 'nothing is stored' : `stored in ${options.store}`;
+  const keep =
+    options.store === undefined ? 'nothing is stored' : `stored in ${withoutPassword(String(options.store))}`;
   logOf({ positionals, options, ...context }).info(
     `would curate ${from}, ${keep}: pool ${rules.pool}, staleness up to ${rules.maxStaleness}, advantage ${rules.advantage} per ${rules.advantageScope}`,
   );

@@ -71,10 +71,11 @@ describe('Curator', () => {
       trajectory({ id: 'w1', group: 'g0', index: 0, reward: 1 }),
       trajectory({ id: 'w2', group: 'g0', index: 1, reward: 1, steps: 1, version: 3 }),
     ]);
-    const samples = await take(one, [
+    const [event, ...samples] = await take(one, [
       trajectory({ id: 'a', index: 0, minute: 9, version: 90, steps: 1 }),
       trajectory({ id: 'b', index: 1, minute: 2, version: 90, steps: 1 }),
     ]);
+    expect(event).toMatchObject({ event: 'success_injected', group_id: 'g1', trajectory_id: 'w2', replaced: 'b' });
     expect(samples.map((s) => [s.trajectory_id, s.injected, s.group_id, s.reward])).toEqual([
       ['a', false, 'g1', 0],
       ['w2', true, 'g1', 1],
@@ -130,6 +131,69 @@ describe('Curator', () => {
       trajectory({ id: 'b', index: 1 }),
     ]);
     expect(one.tally.stepsWithoutLogprobs).toBe(3);
+    // Injected ones are counted in the event, too.
+    const other = curator();
+    await take(other, [trajectory({ id: 'demo', group: '', reward: 1, bare: true, steps: 3 })]);
+    const [event] = await take(other, [trajectory({ id: 'c', index: 0 }), trajectory({ id: 'd', index: 1 })]);
+    expect(event).toMatchObject({ event: 'success_injected', replaced: 'c', steps_without_logprobs: 3 });
+  });
+
+  it('says which members were drawn to go, and keeps the only success', async () => {
+    const one = curator({ maxGroup: 2 });
+    const four = [0, 1, 2, 3].map((index) =>
+      trajectory({ id: `m${index}`, index, size: 4, steps: 1, reward: index === 2 ? 1 : 0 }),
+    );
+    const records = await take(one, four);
+    expect(reasons(records)).toEqual([
+      'trajectory_rejected trimmed',
+      'trajectory_rejected trimmed',
+      'sample',
+      'sample',
+    ]);
+    expect(one.tally.rejectedTrajectories).toEqual({ trimmed: 2 });
+    const ids = records.map((record) => record.trajectory_id);
+    expect([...ids].sort()).toEqual(['m0', 'm1', 'm2', 'm3']);
+    expect(ids.slice(2)).toContain('m2');
+  });
+
+  it('puts no success into the pool that an error or a missing picture makes worthless', async () => {
+    const failures = [trajectory({ id: 'a', index: 0 }), trajectory({ id: 'b', index: 1 })];
+    const broken = { ...trajectory({ id: 'x', group: 'gx', reward: 1 }), outcome: 'evaluator_error' as const };
+    const seen = failures.flatMap((one) => one.steps.map((step) => step.observation.screenshot.sha256));
+    const one = curator({}, (sha) => seen.includes(sha));
+    const blind = trajectory({ id: 'y', group: 'gy', reward: 1 });
+    const empty = trajectory({ id: 'z', group: 'gz', reward: 1, steps: 0 });
+    const records = await take(one, [broken, blind, empty, ...failures]);
+    expect(reasons(records)).toEqual([
+      'trajectory_rejected evaluator_error',
+      'trajectory_rejected missing_screenshot',
+      'trajectory_rejected no_steps',
+      'group_rejected no_success_stored',
+    ]);
+  });
+
+  it('tells once of a sampler whose log-probabilities are not the policy’s, and counts its steps', async () => {
+    const one = curator();
+    const cut = (id: string, index: number, group: string) => ({
+      ...trajectory({ id, index, group, reward: index, steps: 3 }),
+      sampling: { temperature: 0.7, top_p: 0.9, top_k: -1, frequency_penalty: 1 },
+    });
+    const records = await take(one, [cut('a', 0, 'g1'), cut('b', 1, 'g1'), cut('c', 0, 'g2'), cut('d', 1, 'g2')]);
+    expect(records.filter((record) => record.type === 'event')).toEqual([
+      {
+        type: 'event',
+        v: 1,
+        event: 'sampler_bias',
+        run_id: 'run1',
+        policy: 'onnx',
+        settings: ['top_p=0.9', 'frequency_penalty=1'],
+      },
+    ]);
+    expect(records[1]).toMatchObject({ type: 'sample', temperature: 0.7, top_p: 0.9, top_k: -1 });
+    expect(one.tally.stepsWithSamplerBias).toBe(12);
+    const plain = curator();
+    await take(plain, [trajectory({ id: 'a', index: 0, reward: 1 }), trajectory({ id: 'b', index: 1 })]);
+    expect(plain.tally.stepsWithSamplerBias).toBe(0);
   });
 
   it('answers the same however the input is cut into batches', async () => {

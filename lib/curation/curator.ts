@@ -1,15 +1,19 @@
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import { type Decision, decide } from './decide.ts';
-import { groupRejected, trajectoryRejected } from './events.ts';
-import { isComplete, join, type OpenGroup, openGroup } from './group.ts';
+import { groupRejected, samplerBias, successInjected, trajectoryRejected } from './events.ts';
+import { isComplete, join, type OpenGroup, openGroup, usableMembers } from './group.ts';
 import type { GroupLedger } from './ledger.ts';
+import { leftOut } from './left-out.ts';
 import type { CurationOptions } from './options.ts';
 import { unusable } from './outcome.ts';
 import type { ExperiencePool } from './pool.ts';
+import type { GroupReason, TrajectoryReason } from './reasons.ts';
 import { Remembered } from './remembered.ts';
 import { makeSamples } from './sample.ts';
+import { samplerBiases } from './sampler.ts';
+import type { Shelf } from './shelf.ts';
 import { isStale } from './staleness.ts';
-import { isSuccess } from './success.ts';
+import { isExperience, type Scored } from './success.ts';
 import { count, newTally, type Tally } from './tally.ts';
 import type { CurrentVersions } from './versions.ts';
 
@@ -20,6 +24,8 @@ export interface CuratorParts {
   versions: CurrentVersions;
   /** Whether a screenshot is there; where absent nobody looks. */
   hasScreenshot?: (sha256: string) => boolean;
+  /** Bounds the memory of open groups; without it all of them stay in memory. */
+  shelf?: Shelf;
 }
 
 /**
@@ -36,6 +42,8 @@ export class Curator {
   /** Read from the store before they came through the pipe. */
   readonly #ahead = new Remembered();
   #successes: Trajectory[] = [];
+  /** Runs and policies whose sampler has been told of. */
+  readonly #biased = new Set<string>();
 
   constructor(parts: CuratorParts) {
     this.#parts = parts;
@@ -74,37 +82,44 @@ export class Curator {
   async *close(group: OpenGroup): AsyncGenerator<AnyRecord, void, void> {
     if (!this.#open.delete(group.group_id)) return;
     this.#closed.add(group.group_id);
+    const { options, pool, ledger, shelf } = this.#parts;
+    for (const member of group.members.values()) await shelf?.take(member);
     yield* this.#dropStale(group);
     await this.#flushSuccesses();
-    const { options, pool, ledger } = this.#parts;
     const proposed = await decide(group, options, pool);
     const settled = await ledger.settle(proposed);
     if ('skipped' in settled) yield this.#reject(proposed, settled.skipped);
-    else yield* this.handOn(settled.decision);
+    else yield* this.handOn(settled.decision, usableMembers(group));
   }
 
   async *closeAll(): AsyncGenerator<AnyRecord, void, void> {
     for (const group of this.openGroups) yield* this.close(group);
   }
 
-  /** The samples of a decided group, or the event that says why there are none. */
-  *handOn(decision: Decision): Generator<AnyRecord, void, void> {
+  /**
+   * The samples of a decided group, or the event that says why there are none.
+   * @param usable what the group had to choose from, where that is known.
+   */
+  *handOn(decision: Decision, usable: readonly Scored[] = []): Generator<AnyRecord, void, void> {
     this.#closed.add(decision.group_id);
     if (decision.reason !== null) {
       yield this.#reject(decision, decision.reason);
       return;
     }
+    yield* this.#tellOfMembers(decision, usable);
     const made = makeSamples(decision);
     this.tally.groups += 1;
     this.tally.samples += made.samples.length;
     this.tally.unscoredTokens += made.unscoredTokens;
     this.tally.stepsWithoutLogprobs += made.stepsWithoutLogprobs;
+    this.tally.stepsWithSamplerBias += made.stepsWithSamplerBias;
     if (decision.members.some((member) => member.injected)) this.tally.injected += 1;
+    if (made.stepsWithSamplerBias > 0) yield* this.#tellOfSamplers(decision);
     yield* made.samples;
   }
 
   /** Notes that a decided group is not handed on, and says so. */
-  giveUp(decision: Decision, reason: string): AnyRecord {
+  giveUp(decision: Decision, reason: GroupReason): AnyRecord {
     this.#closed.add(decision.group_id);
     return this.#reject(decision, reason);
   }
@@ -112,20 +127,22 @@ export class Curator {
   async *#takeOne(trajectory: Trajectory, now: number): AsyncGenerator<AnyRecord, void, void> {
     this.tally.trajectories += 1;
     this.#parts.versions.trajectory(trajectory);
-    if (this.#parts.options.pool !== 'off' && isSuccess(trajectory)) this.#successes.push(trajectory);
+    const unfit = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
+    const isKept = this.#parts.options.pool !== 'off' && unfit !== 'missing_screenshot' && isExperience(trajectory);
+    if (isKept) this.#successes.push(trajectory);
     const again = this.#seen.has(trajectory.trajectory_id);
     this.#seen.add(trajectory.trajectory_id);
     if (this.#closed.has(trajectory.group_id)) {
       yield this.#drop(trajectory, again ? 'duplicate' : 'late');
       return;
     }
-    const reason = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
-    if (reason !== null) yield this.#drop(trajectory, reason);
+    if (unfit !== null) yield this.#drop(trajectory, unfit);
     if (trajectory.group_id === '') return;
     const group = this.#open.get(trajectory.group_id) ?? openGroup(trajectory, now);
     this.#open.set(trajectory.group_id, group);
-    const joined = join(group, trajectory, reason, now);
-    if (joined !== 'joined' && reason === null) yield this.#drop(trajectory, joined);
+    const joined = join(group, trajectory, unfit, now);
+    if (joined !== 'joined' && unfit === null) yield this.#drop(trajectory, joined);
+    if (joined === 'joined' && unfit === null) await this.#hold(group, trajectory);
     if (isComplete(group)) yield* this.close(group);
   }
 
@@ -147,19 +164,48 @@ export class Curator {
     await this.#parts.pool.add(successes);
   }
 
-  #missingScreenshot(trajectory: Trajectory): string | null {
+  /** What the first decision on the group did with its members. */
+  *#tellOfMembers(decision: Decision, usable: readonly Scored[]): Generator<AnyRecord, void, void> {
+    const { replaced, trimmed } = leftOut(usable, decision, this.#parts.options.pool);
+    for (const trajectory of trimmed) yield this.#drop(trajectory, 'trimmed');
+    for (const member of decision.members.filter((each) => each.injected)) {
+      const alone = { ...decision, members: [member] };
+      const { trajectory_id } = member.trajectory;
+      const { stepsWithoutLogprobs } = makeSamples(alone);
+      yield successInjected(decision, trajectory_id, replaced?.trajectory_id ?? null, stepsWithoutLogprobs);
+    }
+  }
+
+  /** Each run, policy and set of settings is told of once. */
+  *#tellOfSamplers(decision: Decision): Generator<AnyRecord, void, void> {
+    for (const { trajectory } of decision.members) {
+      const settings = samplerBiases(trajectory.sampling);
+      const name = JSON.stringify([trajectory.run_id, trajectory.policy.name, settings]);
+      if (settings.length === 0 || this.#biased.has(name)) continue;
+      this.#biased.add(name);
+      yield samplerBias(trajectory, settings);
+    }
+  }
+
+  /** A group that this member completes is closed at once, so it need not be held. */
+  async #hold(group: OpenGroup, trajectory: Trajectory): Promise<void> {
+    if (isComplete(group)) return;
+    await this.#parts.shelf?.hold(group.members.get(trajectory.rollout_index)!);
+  }
+
+  #missingScreenshot(trajectory: Trajectory): TrajectoryReason | null {
     const { hasScreenshot } = this.#parts;
     if (!hasScreenshot) return null;
     const all = trajectory.steps.every((step) => hasScreenshot(step.observation.screenshot.sha256));
     return all ? null : 'missing_screenshot';
   }
 
-  #drop(trajectory: Trajectory, reason: string): AnyRecord {
+  #drop(trajectory: Trajectory, reason: TrajectoryReason): AnyRecord {
     count(this.tally.rejectedTrajectories, reason);
     return trajectoryRejected(trajectory, reason);
   }
 
-  #reject(decision: Decision, reason: string): AnyRecord {
+  #reject(decision: Decision, reason: GroupReason): AnyRecord {
     count(this.tally.rejectedGroups, reason);
     return groupRejected(decision, reason);
   }

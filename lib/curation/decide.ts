@@ -3,6 +3,7 @@ import { type OpenGroup, usableMembers } from './group.ts';
 import type { Member } from './member.ts';
 import type { CurationOptions } from './options.ts';
 import { type ExperiencePool, injectSuccess } from './pool.ts';
+import type { GroupReason } from './reasons.ts';
 import { trimGroup } from './trim.ts';
 import { constantReward } from './variance.ts';
 
@@ -13,7 +14,7 @@ export interface Decision {
   task_id: string;
   size: number;
   /** Why it teaches nothing; null for a group to learn from. */
-  reason: string | null;
+  reason: GroupReason | null;
   /** To learn from; empty when rejected. */
   members: Member[];
   /** One per member. */
@@ -50,7 +51,10 @@ export function accepted(
 }
 
 /** The decision that a group teaches nothing. */
-export function rejected(group: Pick<OpenGroup, 'group_id' | 'run_id' | 'task_id' | 'size'>, reason: string): Decision {
+export function rejected(
+  group: Pick<OpenGroup, 'group_id' | 'run_id' | 'task_id' | 'size'>,
+  reason: GroupReason,
+): Decision {
   return { ...namesOf(group), reason, members: [], advantages: [] };
 }
 

@@ -1,4 +1,6 @@
 import type { Trajectory } from '../stream/records.ts';
+import type { TrajectoryReason } from './reasons.ts';
+import type { Held } from './shelf.ts';
 import { isScored, type Scored } from './success.ts';
 
 /** A group whose rollouts are still coming in. */
@@ -14,10 +16,9 @@ export interface OpenGroup {
   touched: number;
 }
 
-export interface OpenMember {
-  trajectory: Trajectory;
+export interface OpenMember extends Held {
   /** Why it is not used; null for one that is. */
-  unusable: string | null;
+  unusable: TrajectoryReason | null;
 }
 
 /** What happened to a trajectory that was offered to a group. */
@@ -39,11 +40,13 @@ export function openGroup(trajectory: Trajectory, touched: number): OpenGroup {
  * Adds a member. A rollout that failed and was tried again comes twice under one index: what can be used takes the
  * place of what cannot, and the first of two usable ones stays.
  */
-export function join(group: OpenGroup, trajectory: Trajectory, unusable: string | null, now: number): Joined {
+export function join(group: OpenGroup, trajectory: Trajectory, unusable: TrajectoryReason | null, now: number): Joined {
   if (trajectory.task_id !== group.task_id) return 'other_task';
   const present = group.members.get(trajectory.rollout_index);
   if (present && (present.unusable === null || unusable !== null)) return 'duplicate';
-  group.members.set(trajectory.rollout_index, { trajectory, unusable });
+  // Of what cannot be used only its coming counts.
+  const held = unusable === null ? trajectory : { ...trajectory, steps: [] };
+  group.members.set(trajectory.rollout_index, { trajectory: held, unusable });
   group.size = Math.max(group.size, trajectory.group_size);
   group.touched = now;
   return 'joined';

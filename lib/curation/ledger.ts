@@ -3,6 +3,7 @@ import type { Trajectory } from '../stream/records.ts';
 import { accepted, type Decision, rejected } from './decide.ts';
 import type { Member } from './member.ts';
 import type { CurationOptions } from './options.ts';
+import type { GroupReason } from './reasons.ts';
 import { isScored } from './success.ts';
 
 /** The decision that stands, or why this process has nothing to do with the group. */
@@ -44,7 +45,7 @@ export class StoreLedger implements GroupLedger {
     if (isNew) return this.#handOn(decision);
     const answer = await this.#store.leaseGroup(decision.group_id, this.#lease);
     if (answer.status === 'acknowledged') return { skipped: 'already_learned' };
-    if (answer.status === 'rejected') return { decision: rejected(decision, answer.reason) };
+    if (answer.status === 'rejected') return { decision: rejected(decision, answer.reason as GroupReason) };
     if (answer.status !== 'leased') return { skipped: 'held_elsewhere' };
     return this.#handOn(await this.#rebuild(answer.group));
   }
@@ -61,7 +62,7 @@ export class StoreLedger implements GroupLedger {
   }
 
   /** A decided group will not be learned from after all. */
-  async giveUp(decision: Decision, reason: string): Promise<void> {
+  async giveUp(decision: Decision, reason: GroupReason): Promise<void> {
     await this.#store.acknowledge([decision.group_id], { reason });
   }
 

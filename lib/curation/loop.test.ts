@@ -45,7 +45,7 @@ async function curate(records: AnyRecord[], setting: Setting = {}): Promise<AnyR
     write: async (record) => {
       written.push(record);
     },
-    onBadRecord: (error) => {
+    onBadRecord: (error): never => {
       throw error;
     },
     signal: new AbortController().signal,
@@ -91,7 +91,14 @@ describe('CurationLoop', () => {
     const first = await curate(input, { owner: `${hostname()}/999999999/x` });
     // The pool has a success by now; the decision on g0 stands all the same.
     const second = await curate(input, { owner: 'me' });
-    expect(shown(first)).toEqual(['group_rejected no_success_stored', 'g1 g1.0', 'g1 g1.1', 'g2 g1.1', 'g2 g2.1']);
+    expect(shown(first)).toEqual([
+      'group_rejected no_success_stored',
+      'g1 g1.0',
+      'g1 g1.1',
+      'success_injected',
+      'g2 g1.1',
+      'g2 g2.1',
+    ]);
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
     expect(JSON.stringify(await curate(input, { withStore: false }))).toBe(JSON.stringify(first));
     expect(await store.db.selectFrom('rollout').select('trajectory_id').execute()).toHaveLength(6);
@@ -118,7 +125,7 @@ describe('CurationLoop', () => {
       'group_rejected too_few_scored',
     ]);
     const fresh = [0, 1].map((index) => trajectory({ id: `g2.${index}`, group: 'g2', index, steps: 1, version: 20 }));
-    expect(shown(await curate(fresh))).toEqual(['g2 g1.1', 'g2 g2.1']);
+    expect(shown(await curate(fresh))).toEqual(['success_injected', 'g2 g1.1', 'g2 g2.1']);
   });
 });
 

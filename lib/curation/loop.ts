@@ -1,9 +1,10 @@
 import type { Store } from '../store/index.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
-import type { AnyRecord, Trajectory } from '../stream/records.ts';
+import type { AnyRecord, Checkpoint, Task, Trajectory } from '../stream/records.ts';
 import { leave, Waiting } from '../stream/waiting.ts';
 import type { Curator } from './curator.ts';
+import { keepLine } from './raw.ts';
 import { closeExpired, type RecoveryParts, reclaim, recover, settleAbandoned } from './recovery.ts';
 import type { CurrentVersions } from './versions.ts';
 
@@ -14,12 +15,17 @@ export interface LoopParts {
   /** With a store and `--follow`: what other processes left in the store is taken up. */
   recovery: RecoveryParts | null;
   write: (record: AnyRecord) => Promise<void>;
-  /** A record that is not as it should be: throws, or counts it. */
-  onBadRecord: (error: unknown) => void;
+  /** Called when nothing more is to be written for now: what was kept back may be needed by the reader. */
+  flush?: () => Promise<void>;
+  /** A record that is not as it should be: throws, or hands back the event that says it is left out. */
+  onBadRecord: (error: unknown) => AnyRecord;
   signal: AbortSignal;
 }
 
 const TICK_MS = 1000;
+/** Types of records that are looked into; tasks only to store them. */
+const WITH_STORE = ['trajectory', 'checkpoint', 'task'] as const;
+const WITHOUT_STORE = ['trajectory', 'checkpoint'] as const;
 /** Ticks between two looks into the store for members that other processes have stored, or will not make. */
 const LOOK_TICKS = 2;
 /** Ticks between two looks into the store for groups whose lease has run out. */
@@ -60,16 +66,19 @@ export class CurationLoop {
   async #take(batch: readonly ReadRecord[]): Promise<void> {
     let trajectories: Trajectory[] = [];
     for (const read of batch) {
-      if (read.record.type === 'trajectory') {
-        const trajectory = this.#parse('trajectory', read);
-        if (trajectory) trajectories.push(trajectory);
+      const checked = this.#check(read);
+      if (checked.type === 'trajectory') {
+        // What a store holds is spelt anew; what comes from it and what does not must not differ.
+        if (read.bytes && !this.#parts.store) keepLine(checked as Trajectory, read.bytes);
+        trajectories.push(checked as Trajectory);
         continue;
       }
       await this.#curate(trajectories);
       trajectories = [];
-      await this.#passOn(read);
+      await this.#passOn(checked);
     }
     await this.#curate(trajectories);
+    await this.#parts.flush?.();
   }
 
   async #curate(trajectories: readonly Trajectory[]): Promise<void> {
@@ -89,16 +98,11 @@ export class CurationLoop {
   }
 
   /** Versions and tasks are taken note of; they and everything else pass through. */
-  async #passOn(read: ReadRecord): Promise<void> {
-    if (read.record.type === 'checkpoint') {
-      const checkpoint = this.#parse('checkpoint', read);
-      if (checkpoint) this.#parts.versions.checkpoint(checkpoint);
-    }
-    if (read.record.type === 'task' && this.#parts.store) {
-      const task = this.#parse('task', read);
-      if (task) await this.#parts.store.upsertTasks([task]);
-    }
-    await this.#parts.write(read.record);
+  async #passOn(record: AnyRecord): Promise<void> {
+    const { versions, store, write } = this.#parts;
+    if (record.type === 'checkpoint') versions.checkpoint(record as Checkpoint);
+    if (record.type === 'task') await store?.upsertTasks([record as Task]);
+    await write(record);
   }
 
   async #tick(): Promise<void> {
@@ -125,14 +129,21 @@ export class CurationLoop {
 
   async #write(records: AsyncIterable<AnyRecord>): Promise<void> {
     for await (const record of records) await this.#parts.write(record);
+    await this.#parts.flush?.();
   }
 
-  #parse<T extends 'trajectory' | 'checkpoint' | 'task'>(type: T, { record, where }: ReadRecord) {
+  /** The record, checked where its type is one that is looked into; in place of a bad one the event that says so. */
+  #check({ record, where }: ReadRecord): AnyRecord {
+    const type = this.#understood.find((each) => each === record.type);
+    if (type === undefined) return record;
     try {
       return parseRecord(type, record, where);
     } catch (error) {
-      this.#parts.onBadRecord(error);
-      return null;
+      return this.#parts.onBadRecord(error);
     }
+  }
+
+  get #understood() {
+    return this.#parts.store ? WITH_STORE : WITHOUT_STORE;
   }
 }

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { trajectory } from '../store/trajectories.testing.ts';
 import { stepEntropy } from '../stream/entropy.ts';
 import { isComplete, join, openGroup, usableMembers } from './group.ts';
+import { leftOut } from './left-out.ts';
 import { checkLogprobs } from './logprobs.ts';
 import type { Member } from './member.ts';
 import { presetOptions } from './options.ts';
 import { unusable } from './outcome.ts';
 import { placeFor } from './pool.ts';
+import { samplerBiases } from './sampler.ts';
 import { isStale } from './staleness.ts';
 import type { Scored } from './success.ts';
 import { isSuccess } from './success.ts';
@@ -166,5 +168,37 @@ describe('presets', () => {
       'off',
     ]);
     expect(() => presetOptions('dapo')).toThrow('unknown preset "dapo"');
+  });
+});
+
+describe('sampler', () => {
+  it('names the settings that bias log-probabilities', () => {
+    expect(
+      samplerBiases({ temperature: 0.7, top_p: 1, top_k: -1, frequency_penalty: 0, repetition_penalty: 1 }),
+    ).toEqual([]);
+    expect(samplerBiases({ temperature: 1, top_p: 0.8, top_k: 1024, min_p: 0.05, repetition_penalty: 1.1 })).toEqual([
+      'top_p=0.8',
+      'top_k=1024',
+      'min_p=0.05',
+      'repetition_penalty=1.1',
+    ]);
+  });
+});
+
+describe('what a decision leaves out', () => {
+  const usable = [0, 1, 2].map((i) => trajectory({ id: `m${i}`, minute: 3 - i, index: i }) as Scored);
+  const stored: Member = member('stored', 1, 0, true);
+  const kept = (...members: Member[]) => ({
+    ...{ group_id: 'g', run_id: 'r', task_id: 't', size: 3, reason: null },
+    members,
+    advantages: [],
+  });
+  const own = (i: number): Member => ({ trajectory: usable[i]!, injected: false });
+
+  it('tells the one whose place a success took from those that were trimmed', () => {
+    expect(leftOut(usable, kept(own(0), own(1), stored), 'dart')).toEqual({ replaced: usable[2], trimmed: [] });
+    expect(leftOut(usable, kept(own(1), stored), 'dart')).toEqual({ replaced: usable[2], trimmed: [usable[0]] });
+    expect(leftOut(usable, kept(stored, own(1), own(2)), 'arpo')).toEqual({ replaced: usable[0], trimmed: [] });
+    expect(leftOut(usable, kept(own(1)), 'dart')).toEqual({ replaced: null, trimmed: [usable[0], usable[2]] });
   });
 });

@@ -2,6 +2,8 @@ import { stepEntropy } from '../stream/entropy.ts';
 import { type Sample, SCHEMA_VERSION, type Step, type Trajectory } from '../stream/records.ts';
 import { checkLogprobs } from './logprobs.ts';
 import type { Member } from './member.ts';
+import { noteSource } from './sample-line.ts';
+import { samplerBiases } from './sampler.ts';
 
 /** Earlier replies that a prompt holds at most (design §6). */
 const MAX_HISTORY = 35;
@@ -19,6 +21,8 @@ export interface Samples {
   unscoredTokens: number;
   /** Steps that the trainer takes with importance weight 1. */
   stepsWithoutLogprobs: number;
+  /** Steps with log-probabilities that the sampler's settings bias. */
+  stepsWithSamplerBias: number;
 }
 
 /**
@@ -27,13 +31,16 @@ export interface Samples {
  */
 export function makeSamples(group: SampledGroup): Samples {
   const groupSteps = group.members.reduce((sum, member) => sum + member.trajectory.steps.length, 0);
-  const result: Samples = { samples: [], unscoredTokens: 0, stepsWithoutLogprobs: 0 };
+  const result: Samples = { samples: [], unscoredTokens: 0, stepsWithoutLogprobs: 0, stepsWithSamplerBias: 0 };
   for (const [index, member] of group.members.entries()) {
+    const { sampling } = member.trajectory;
+    const isBiased = samplerBiases(sampling).length > 0;
     for (const [position, step] of member.trajectory.steps.entries()) {
       const checked = checkLogprobs(step);
       result.unscoredTokens += checked.unscoredTokens;
       if (checked.withoutLogprobs) result.stepsWithoutLogprobs += 1;
-      result.samples.push({
+      else if (isBiased) result.stepsWithSamplerBias += 1;
+      const sample: Sample = {
         type: 'sample',
         v: SCHEMA_VERSION,
         run_id: group.run_id,
@@ -49,11 +56,15 @@ export function makeSamples(group: SampledGroup): Samples {
         entropy: stepEntropy(step),
         injected: member.injected,
         behaviour_version: step.model_version,
-        temperature: member.trajectory.sampling.temperature,
+        temperature: sampling.temperature,
+        ...(sampling.top_p === undefined ? {} : { top_p: sampling.top_p }),
+        ...(sampling.top_k === undefined ? {} : { top_k: sampling.top_k }),
         history: historyOf(member.trajectory, position),
         ...earlierScreenshots(member.trajectory, position),
         step: checked.step,
-      });
+      };
+      if (checked.step === step) noteSource(sample, { trajectory: member.trajectory, position });
+      result.samples.push(sample);
     }
   }
   return result;

@@ -11,6 +11,11 @@ export function isScored(trajectory: Trajectory): trajectory is Scored {
   return trajectory.reward !== null;
 }
 
+/** True for a success that others may learn from: it has steps, and no error says that its reward means nothing. */
+export function isExperience(trajectory: Trajectory): boolean {
+  return isSuccess(trajectory) && trajectory.steps.length > 0 && !trajectory.outcome.endsWith('_error');
+}
+
 /** True above `SUCCESS_ABOVE`; false without a reward. */
 export function isSuccess(trajectory: Trajectory): boolean {
   return trajectory.reward !== null && trajectory.reward > SUCCESS_ABOVE;

@@ -15,6 +15,7 @@ export function curationSummary(tally: Tally, skippedRecords: number): Summary {
     groups_with_injection: tally.injected,
     unscored_tokens: tally.unscoredTokens,
     steps_without_logprobs: tally.stepsWithoutLogprobs,
+    steps_with_sampler_bias: tally.stepsWithSamplerBias,
     skipped_records: skippedRecords,
   };
 }

@@ -9,6 +9,8 @@ export interface Tally {
   injected: number;
   unscoredTokens: number;
   stepsWithoutLogprobs: number;
+  /** Steps whose log-probabilities are those of a sampler that cut or bent the distribution. */
+  stepsWithSamplerBias: number;
 }
 
 /** All counts at 0. */
@@ -22,6 +24,7 @@ export function newTally(): Tally {
     injected: 0,
     unscoredTokens: 0,
     stepsWithoutLogprobs: 0,
+    stepsWithSamplerBias: 0,
   };
 }
 

@@ -19,12 +19,14 @@ export class LineSplitter {
   readonly #limit: number;
   #parts: Uint8Array[] = [];
   #held = 0;
-  #line = 0;
+  #line: number;
   /** The unfinished line is over the limit already: its bytes are dropped as they come. */
   #tooLong = false;
 
-  constructor(limit: number) {
+  /** @param firstLine number of the first line. */
+  constructor(limit: number, firstLine = 1) {
     this.#limit = limit;
+    this.#line = firstLine - 1;
   }
 
   /** The lines that end in this chunk. */

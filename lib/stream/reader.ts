@@ -14,6 +14,10 @@ export interface ReadOptions {
   /** What a bad line does: end the stream with an error (default), or be left out and reported to `onSkip`. */
   onError?: 'fail' | 'skip';
   onSkip?: (error: DartError) => void;
+  /** Number of the first line, where reading begins inside a file. Default 1. */
+  firstLine?: number;
+  /** Hand out the bytes of each line, too. */
+  keepBytes?: boolean;
 }
 
 export interface ReadRecord {
@@ -22,6 +26,8 @@ export interface ReadRecord {
   record: AnyRecord;
   /** `name:line`, for messages. */
   where: string;
+  /** With `keepBytes`: the line as it came, without its newline; a view into the chunk that it came in. */
+  bytes?: Uint8Array;
 }
 
 export type ByteSource = AsyncIterable<Uint8Array | string>;
@@ -69,7 +75,7 @@ function oneByOne(batches: AsyncGenerator<ReadRecord[], void, void>): AsyncItera
  * Records before a bad line are handed out before its error is thrown.
  */
 export async function* readBatches(input: ByteSource, options: ReadOptions): AsyncGenerator<ReadRecord[], void, void> {
-  const splitter = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  const splitter = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES, options.firstLine);
   for await (const chunk of guarded(input, options.name)) {
     yield* parsed(splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk), options);
   }
@@ -91,7 +97,10 @@ function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<Re
     const where = `${options.name}:${split.line}`;
     try {
       const record = parseLine(split, where);
-      if (record !== null) batch.push({ line: split.line, record, where });
+      if (record === null) continue;
+      const read: ReadRecord = { line: split.line, record, where };
+      if (options.keepBytes && split.bytes) read.bytes = split.bytes;
+      batch.push(read);
     } catch (error) {
       if (!(error instanceof DartError)) throw error;
       if (options.onError !== 'skip') {

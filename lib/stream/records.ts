@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actionSchema } from './action.ts';
+import { measuredNumbers, wholeNumbers } from './numbers.ts';
 
 /**
  * Every record that travels through the pipes (design §3). One JSON object a line; `type` first, then `v`.
@@ -54,15 +55,15 @@ export const stepSchema = z.looseObject({
   observation: z.looseObject({ screenshot: screenshotSchema, accessibility: z.string().optional() }),
   response: z.looseObject({
     text: z.string(),
-    token_ids: z.array(z.number().int()),
+    token_ids: wholeNumbers(),
     /** One per token id; null is an unscored token. */
-    logprobs: z.array(measured),
+    logprobs: measuredNumbers(),
     /** Exact entropies in nats, one per token id, where the policy can report them. */
-    entropies: z.array(measured).optional(),
+    entropies: measuredNumbers().optional(),
     finish_reason: z.string(),
   }),
   prompt: z.looseObject({
-    token_ids: z.array(z.number().int()).optional(),
+    token_ids: wholeNumbers().optional(),
     /** How many earlier replies and screenshots the prompt held. */
     history: count,
     screenshots: count.optional(),

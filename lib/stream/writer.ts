@@ -55,11 +55,16 @@ export class RecordWriter {
    */
   async write(record: AnyRecord): Promise<void> {
     this.#check();
-    const line = `${recordLine(record)}\n`;
+    return this.writeLines(`${recordLine(record)}\n`, 1);
+  }
+
+  /** As `write`, for `count` records that are lines already, each with its newline. */
+  async writeLines(lines: string | Uint8Array, count: number): Promise<void> {
+    this.#check();
     if (this.#stream.destroyed) throw new ReaderGone();
     this.#pending += 1;
-    this.count += 1;
-    const ready = this.#stream.write(line, (error) => this.#written(error));
+    this.count += count;
+    const ready = this.#stream.write(lines, (error) => this.#written(error));
     if (!ready) await this.#until(() => !this.#stream.writableNeedDrain);
     this.#check();
   }

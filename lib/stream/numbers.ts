@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** Token ids: an array of integers. */
+export function wholeNumbers() {
+  return quick(z.array(z.number().int()), (value) => Number.isSafeInteger(value));
+}
+
+/** Log-probabilities or entropies: an array of finite numbers, null where there is none. */
+export function measuredNumbers() {
+  return quick(z.array(z.number().nullable()), (value) => value === null || Number.isFinite(value));
+}
+
+/**
+ * The same schema, which lets an array through at once when each of its items passes `good`; only others are looked at
+ * item by item by zod, which then words the error. Most of a trajectory is such arrays, and zod takes ten times longer
+ * over an item than this loop does.
+ * @param good accepts nothing that the schema would refuse.
+ */
+function quick<T extends z.ZodType>(schema: T, good: (item: unknown) => boolean): T {
+  const run = schema._zod.run;
+  schema._zod.run = (payload, context) => (allGood(payload.value, good) ? payload : run(payload, context));
+  return schema;
+}
+
+function allGood(value: unknown, good: (item: unknown) => boolean): boolean {
+  if (!Array.isArray(value)) return false;
+  for (let i = 0; i < value.length; i++) {
+    if (!good(value[i])) return false;
+  }
+  return true;
+}
