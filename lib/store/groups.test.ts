@@ -1,19 +1,22 @@
 import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from './open.ts';
+import { newOwner } from './owner.ts';
 import type { Store } from './store.ts';
 import { STORES } from './stores.testing.ts';
 import { trajectory } from './trajectories.testing.ts';
 
 describe.each(STORES)('on $name', (stores) => {
   let store: Store;
+  let url = '';
   let now = 0;
 
   beforeAll(() => stores.start());
   afterAll(() => stores.stop());
   beforeEach(async () => {
     now = 1_000_000;
-    store = await openStore(await stores.fresh(), { now: () => now });
+    url = await stores.fresh();
+    store = await openStore(url, { now: () => now });
   });
   afterEach(() => store.close());
 
@@ -61,6 +64,10 @@ describe.each(STORES)('on $name', (stores) => {
       await store.insertGroup(group('g2'), lease(`elsewhere/999999999/x`));
       await store.insertGroup(group('g3'), lease(`${hostname()}/${process.pid}/x`));
       expect((await store.leaseGroups(lease('me'))).map((one) => one.group_id)).toEqual(['g1']);
+      // The same process number in another container, or before the machine was started again, is another process.
+      await store.insertGroup(group('g4'), lease(`${hostname()}/999999999/x.01234567`));
+      await store.insertGroup(group('g5'), lease(newOwner().replace(`/${process.pid}/`, '/999999999/')));
+      expect((await store.leaseGroups(lease('me'))).map((one) => one.group_id)).toEqual(['g5']);
     });
 
     it('never come again once a version learned from them is published', async () => {
@@ -260,6 +267,15 @@ describe.each(STORES)('on $name', (stores) => {
       await store.upsertEnvironment('run1', { ...env, state: 'failed' }, 2);
       expect(await store.db.selectFrom('environment').select(['state', 'failures']).execute()).toEqual([
         { state: 'failed', failures: 2 },
+      ]);
+      // Another process of the run has a desktop of the same name.
+      const other = await openStore(url, { now: () => now });
+      await other.upsertEnvironment('run1', env);
+      await other.close();
+      const desktops = await store.db.selectFrom('environment').select(['env_id', 'state']).orderBy('state').execute();
+      expect(desktops).toEqual([
+        { env_id: 'e0', state: 'failed' },
+        { env_id: 'e0', state: 'ready' },
       ]);
 
       expect(await store.readCursor('nightly')).toBeNull();

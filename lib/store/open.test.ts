@@ -46,6 +46,28 @@ describe('openStore', () => {
     await store.close();
   });
 
+  it('brings a store of version 1 up to date and keeps what is in it', async () => {
+    const path = join(folder, 'dart.db');
+    const first = await openStore(`sqlite:${path}`);
+    await first.registerRun({ run_id: 'run1' });
+    await first.close();
+    const file = new Sqlite(path);
+    file.exec(`drop table environment; drop index group_run; delete from migration where version > 1;
+      create table environment (run_id text not null references run, env_id text not null, driver text not null,
+        state text not null, server_url text, screen_width integer not null, screen_height integer not null,
+        boot_ms real not null, failures integer not null, updated_at integer not null, primary key (run_id, env_id));
+      insert into environment values ('run1', 'e0', 'embedded', 'ready', null, 160, 120, 1.5, 2, 77)`);
+    file.close();
+    const store = await openStore(`sqlite:${path}`);
+    expect(await store.db.selectFrom('environment').selectAll().execute()).toEqual([
+      {
+        ...{ run_id: 'run1', owner: '', env_id: 'e0', driver: 'embedded', state: 'ready', server_url: null },
+        ...{ screen_width: 160, screen_height: 120, boot_ms: 1.5, failures: 2, updated_at: 77 },
+      },
+    ]);
+    await store.close();
+  });
+
   it('refuses a store of a newer version and changes nothing in it', async () => {
     const path = join(folder, 'dart.db');
     await (await openStore(`sqlite:${path}`)).close();

@@ -4,11 +4,16 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from './compiled.testing.ts';
 import { openStore } from './open.ts';
+import { STORES } from './stores.testing.ts';
 
 interface Report {
   inserted: number;
+  work: string[];
+  pooled: number;
   decided: string[];
   leased: string[];
+  published: boolean;
+  acknowledged: number;
 }
 
 const PROCESSES = 8;
@@ -32,22 +37,33 @@ function start(url: string) {
   return { report, end: () => child.stdin.end(), child };
 }
 
-describe('eight processes at one store that is not there yet', () => {
-  it('store each trajectory once, decide each group once and lease each group to one of them', async () => {
-    const url = `sqlite:${join(folder, 'dart.db')}`;
+describe.each(STORES)('eight processes at one store on $name that is not there yet', (stores) => {
+  beforeAll(() => stores.start());
+  afterAll(() => stores.stop());
+
+  it('store each trajectory once, decide each group once and lease each rollout and group to one of them', async () => {
+    const url = stores.absent();
     const children = Array.from({ length: PROCESSES }, () => start(url));
     const reports = await Promise.all(children.map((child) => child.report));
     const names = Array.from({ length: GROUPS }, (_, g) => `g${g}`).sort();
     expect(reports.reduce((sum, report) => sum + report.inserted, 0)).toBe(2 * GROUPS);
+    const work = reports.flatMap((report) => report.work);
+    // What is finished is not leased any more: no rollout twice, though not each one.
+    expect(new Set(work).size).toBe(work.length);
+    expect(reports.reduce((sum, report) => sum + report.pooled, 0)).toBe(GROUPS);
     expect(reports.flatMap((report) => report.decided).sort()).toEqual(names);
     expect(reports.flatMap((report) => report.leased).sort()).toEqual(names);
+
+    expect(reports.filter((report) => report.published)).toHaveLength(1);
+    expect(reports.reduce((sum, report) => sum + report.acknowledged, 0)).toBe(2);
 
     for (const child of children) child.end();
     await Promise.all(children.map(({ child }) => child));
     const store = await openStore(url);
-    // Nobody acknowledged anything and all of them are gone: everything comes again.
+    // All of them are gone: what nobody acknowledged comes again.
     const again = await store.leaseGroups({ owner: 'me', ttlMs: 1000 });
-    expect(again.map((group) => group.group_id).sort()).toEqual(names);
+    const open = names.filter((name) => !['g0', 'g1', 'g2', 'g3'].includes(name));
+    expect(again.map((group) => group.group_id).sort()).toEqual(open);
     expect(again.every((group) => group.members.length === 2)).toBe(true);
     await store.close();
   });

@@ -31,6 +31,22 @@ describe.each(STORES)('on $name', (stores) => {
       ]);
     });
 
+    it('lets a rollout that was done again take the place of the error that it ended in', async () => {
+      const failed = trajectory({ id: 'a', reward: null, steps: 5 });
+      const again = trajectory({ id: 'a', reward: 1, steps: 3, reply: 'again' });
+      expect(await store.insertTrajectories([failed, trajectory({ id: 'b' })])).toBe(2);
+      expect(await store.insertTrajectories([again])).toBe(1);
+      expect(await store.insertTrajectories([failed, trajectory({ id: 'a', reward: 0 })])).toBe(0);
+      expect(await store.trajectory('a')).toEqual(again);
+      expect(await store.countRollouts('run1')).toBe(2);
+      const steps = await store.db
+        .selectFrom('rollout_step')
+        .select('step_index')
+        .where('trajectory_id', '=', 'a')
+        .execute();
+      expect(steps).toHaveLength(3);
+    });
+
     it('counts stored members by rollout index and finds what no group has closed', async () => {
       await store.insertTrajectories([
         trajectory({ id: 'a', group: 'g1', index: 0, reward: null }),
@@ -66,6 +82,56 @@ describe.each(STORES)('on $name', (stores) => {
       const row = { trajectory_id: 'x', step_index: 0, model_version: 0, tokens: 0, actions: '', screenshot: '' };
       const insert = store.db.insertInto('rollout_step').values({ ...row, policy_ms: 0, env_ms: 0 });
       await expect(insert.execute()).rejects.toThrow(/FOREIGN KEY/);
+    });
+  });
+
+  describe('old rollouts', () => {
+    const DAY = 86_400_000;
+    const group = (id: string, members: string[], reason?: string) => ({
+      group_id: id,
+      run_id: 'run1',
+      task_id: 'chrome/t1',
+      size: 2,
+      reason,
+      members: members.map((trajectory_id, position) => ({
+        ...{ trajectory_id, position, reward: 1, advantage: 0, injected: false },
+      })),
+    });
+    const left = async () => {
+      const rows = await store.db.selectFrom('rollout').select('trajectory_id').orderBy('trajectory_id').execute();
+      return rows.map((row) => row.trajectory_id).join(' ');
+    };
+
+    beforeEach(async () => {
+      // All but the last ended on the first of January.
+      const ids = ['learned', 'rejected', 'loose', 'lent', 'pooled', 'waiting'];
+      await store.insertTrajectories([
+        ...ids.map((id) => trajectory({ id, group: `g-${id}`, reward: 1, steps: 3 })),
+        trajectory({ id: 'young', group: 'g-young', minute: 60 * 24 * 8 }),
+      ]);
+      await store.addExperience([trajectory({ id: 'pooled', reward: 1, steps: 3 })], { capacity: 8 });
+      await store.insertGroup(group('g-learned', ['learned', 'pooled']));
+      await store.acknowledge(['g-learned'], { version: 1 });
+      await store.insertGroup(group('g-rejected', [], 'no_variance'));
+      await store.insertGroup(group('g-waiting', ['waiting', 'lent']));
+      now = Date.UTC(2025, 0, 9);
+    });
+
+    it('are deleted, but not those that wait to be learned from, nor the pool', async () => {
+      expect(await store.pruneRollouts({ olderThanMs: 7 * DAY })).toEqual({ rollouts: 3, experience: 0 });
+      expect(await left()).toBe('lent pooled waiting young');
+      expect((await store.leaseGroups({ owner: 'me', ttlMs: 1000 }))[0]!.members).toHaveLength(2);
+      // The decision stands.
+      expect(await store.insertGroup(group('g-learned', []))).toBe(false);
+      const steps = await store.db.selectFrom('rollout_step').select('trajectory_id').distinct().execute();
+      expect(steps).toHaveLength(4);
+      expect(await store.pruneRollouts({ olderThanMs: 7 * DAY })).toEqual({ rollouts: 0, experience: 0 });
+    });
+
+    it('leave the pool where that is asked for', async () => {
+      const pruned = await store.pruneRollouts({ olderThanMs: 7 * DAY, keepExperience: false });
+      expect(pruned).toEqual({ rollouts: 4, experience: 1 });
+      expect(await store.experienceIds('chrome/t1')).toEqual([]);
     });
   });
 
