@@ -16,8 +16,20 @@ export interface Call {
   arguments: Argument[];
 }
 
-/** Why a text is not a list of calls, in words for the record's `parse_error`. */
-export class GrammarError extends Error {}
+/** As much as a message shows of what a model wrote. */
+const MAX_MESSAGE = 200;
+
+/** Why a text is not a list of actions, in words for the record's `parse_error`. */
+export class GrammarError extends Error {
+  constructor(message: string) {
+    super(clipped(message));
+  }
+}
+
+/** A text that fits into a message. */
+export function clipped(text: string, length = MAX_MESSAGE): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
 
 /** Comments, code fences, punctuation and a model's own end marks stand between calls as blanks do. */
 const BETWEEN = /(?:[\s;,.。；]|#[^\n]*|```[a-z]*|<\|[a-z_]+\|>|\[EOS\]|<\/s>)*/y;

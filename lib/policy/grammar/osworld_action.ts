@@ -2,7 +2,7 @@ import { DartError } from '../../errors.ts';
 import type { Action } from '../../guest/guest.ts';
 import { MAX_ACTIONS, parsePyautogui } from '../../guest/pyautogui.ts';
 import { parseLiteral } from '../../guest/python_literals.ts';
-import { GrammarError } from './call.ts';
+import { clipped, GrammarError } from './call.ts';
 import { parseComputer13 } from './computer13.ts';
 import type { Point } from './coordinates.ts';
 
@@ -40,7 +40,7 @@ export function parseOsworldAction(action: unknown, pointer: Point = { x: 0, y: 
   } catch (error) {
     if (error instanceof GrammarError) return { actions: [], parseError: error.message };
     if (error instanceof DartError)
-      return { actions: [], parseError: `${error.message} (${shown(error.where ?? '')})` };
+      return { actions: [], parseError: `${clipped(error.message)} (${clipped(error.where ?? '', MAX_SHOWN)})` };
     throw error;
   }
 }
@@ -75,8 +75,4 @@ function fenced(text: string): string[] {
   if (parts.length % 2 === 0) throw new GrammarError('a code fence is not closed');
   const blocks = parts.filter((_, index) => index % 2 === 1).map((block) => block.replace(LANGUAGE, '').trim());
   return blocks.filter((block) => block !== '');
-}
-
-function shown(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
