@@ -2,6 +2,7 @@ import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/co
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CURATE_OPTIONS, POOL_CAPACITY, STORE } from './options.ts';
 import { importSpec } from './spec_import.ts';
+import { explainSpec, statsSpec } from './spec_insight.ts';
 import { demosSpec, pairsSpec, selectTasksSpec } from './spec_offline.ts';
 import { poolExport, poolPrune } from './spec_pool.ts';
 
@@ -42,30 +43,6 @@ const pool: CommandSpec = {
   subcommands: [poolAdd, poolList, poolPrune, poolExport],
 };
 
-const stats: CommandSpec = {
-  name: 'stats',
-  summary: 'Success of each task from the newest rollouts in the store',
-  description:
-    'Prints one result record a task (score is the mean reward of its newest scored rollouts) and a summary.',
-  options: [
-    REQUIRED_STORE,
-    { name: 'run-id', type: 'string', value: 'ID', describe: 'Only rollouts of this run' },
-    {
-      name: 'success-window',
-      type: 'integer',
-      value: 'N',
-      min: 1,
-      default: 16,
-      describe: 'Newest scored rollouts that are looked at',
-    },
-    ...OUTPUT_OPTIONS,
-    ...COMMON_OPTIONS,
-  ],
-  examples: [{ command: 'dart-curate stats --store sqlite:dart.db --table', describe: 'a table on stderr' }],
-  exitCodes: { 1: 'the store knows no task' },
-  run: async (context) => (await import('./stats.ts')).run(context),
-};
-
 /** `dart-curate`: from trajectories to samples. */
 export const spec: CommandSpec = {
   name: 'dart-curate',
@@ -76,7 +53,7 @@ export const spec: CommandSpec = {
   ].join('\n\n'),
   options: [...CURATE_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [FILES],
-  subcommands: [importSpec, selectTasksSpec, demosSpec, pairsSpec, pool, stats],
+  subcommands: [importSpec, selectTasksSpec, demosSpec, pairsSpec, pool, statsSpec, explainSpec],
   examples: [
     { command: 'dart-curate rollouts.ndjson -o samples.ndjson', describe: 'from a file to a file' },
     {

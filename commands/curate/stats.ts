@@ -2,15 +2,19 @@ import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
+import { listCounts } from '../../lib/curation/tally.ts';
+import { failuresByOutcome } from '../../lib/curation/task-facts.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
 import type { Store, TaskStatistics } from '../../lib/store/index.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { type Dynamics, dynamicsOf } from './dynamics.ts';
 import { storeToRead } from './store.ts';
 
-interface Row extends TaskStatistics {
+interface Row extends TaskStatistics, Dynamics {
   task_id: string;
   domain: string;
   experience: number;
+  outcomes: Record<string, number>;
 }
 
 /** `dart-curate stats`: success of each task from its newest rollouts. */
@@ -55,10 +59,13 @@ async function readRows({ options }: CommandContext, store: Store): Promise<Row[
   const run_id = options['run-id'] as string | undefined;
   const statistics = await store.taskStatistics(ids, Number(options['success-window']), { run_id });
   const pool = new Map((await store.experienceCounts()).map((row) => [row.task_id, row.successes]));
+  const outcomes = await failuresByOutcome(store, ids, run_id);
   return tasks.map(({ task_id, domain }) => ({
     task_id,
     domain,
     ...statistics.get(task_id)!,
+    ...dynamicsOf(statistics.get(task_id)!, options),
+    outcomes: outcomes.get(task_id) ?? {},
     experience: pool.get(task_id) ?? 0,
   }));
 }
@@ -73,6 +80,9 @@ function resultOf(row: Row) {
     rollouts: row.scored,
     longest_success: row.longest_success,
     failures: row.failures,
+    rollouts_next: row.rollouts_next,
+    step_cap: row.step_cap,
+    outcomes: row.outcomes,
     experience: row.experience,
   };
 }
@@ -83,9 +93,20 @@ function meanScore(rows: readonly Row[]): number | null {
   return scores.length === 0 ? null : scores.reduce((sum, rate) => sum + rate, 0) / scores.length;
 }
 
-const HEAD = ['task', 'domain', 'success', 'rollouts', 'longest success', 'errors', 'pool'];
+const HEAD = ['task', 'domain', 'success', 'rollouts', 'longest success', 'errors', 'pool', 'n', 'cap', 'outcomes'];
 
 function cells(row: Row): (string | number | null)[] {
   const success = row.success_rate === null ? null : row.success_rate.toFixed(2);
-  return [row.task_id, row.domain, success, row.scored, row.longest_success, row.failures, row.experience];
+  return [
+    row.task_id,
+    row.domain,
+    success,
+    row.scored,
+    row.longest_success,
+    row.failures,
+    row.experience,
+    row.rollouts_next,
+    row.step_cap,
+    listCounts(row.outcomes),
+  ];
 }

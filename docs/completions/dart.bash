@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -73,6 +73,9 @@ _dart() {
     'dart-curate stats --on-error') words='fail skip' ;;
     'dart-curate stats --log-level') words='error warn info debug' ;;
     'dart-curate stats --log-format') words='text json' ;;
+    'dart-curate explain --on-error') words='fail skip' ;;
+    'dart-curate explain --log-level') words='error warn info debug' ;;
+    'dart-curate explain --log-format') words='text json' ;;
     'dart-train --objective') words='grpo sft' ;;
     'dart-train --preset') words='dart arpo grpo' ;;
     'dart-train --loss') words='grpo gspo cispo dr_grpo dapo' ;;
@@ -112,7 +115,7 @@ _dart() {
     'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-rollout') words='--tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-curate') words='import select-tasks demos pairs pool stats --follow --blobs --hold-memory --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-curate') words='import select-tasks demos pairs pool stats explain --follow --blobs --hold-memory --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-curate import') words='--from --reward --task-dir --coordinates --render-replies --initial-screens --run-id --blobs --store --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-curate select-tasks') words='--min-success --rollouts --exclude-infeasible --tasks --list --store --run-id --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate demos') words='--threshold --per-task --rank --blobs --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
@@ -122,7 +125,8 @@ _dart() {
     'dart-curate pool list') words='--store --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate pool prune') words='--store --task --older-than --keep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-curate pool export') words='--store --task --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-curate stats') words='--store --run-id --success-window --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate stats') words='--store --run-id --success-window --rollouts --min-steps --max-steps --length-slack --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-curate explain') words='--task --store --run-id --success-window --rollouts --min-steps --max-steps --length-slack --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-train export') words='--output --version-number --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train init') words='--output --reading-steps --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
