@@ -11,15 +11,16 @@ BIN := node_modules/.bin
 SOURCES := $(shell find commands lib native -path native/build -prune -o -name '*.ts' ! -name '*.test.ts' ! -name '*.testing.ts' -print)
 NATIVE_SOURCES := native/binding.gyp $(shell find native/kernels native/src -type f)
 ADDON := native/build/Release/dart_native.node
+EMULATED := native/build/libdart_cuda_emulated.so
 SETUP := node_modules/.setup
 
 # Arguments for the target's program: make demo ARGS="…"
 ARGS ?=
 
-.PHONY: help setup build test lint format demo base bench golden docs clean
+.PHONY: help setup build test lint format demo base bench bench-kernels golden gpu-check docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(SETUP) ## Install the npm packages, where the lock file has changed
 
@@ -39,7 +40,13 @@ $(ADDON): $(NATIVE_SOURCES) | $(SETUP)
 	npm run --silent build:native
 	@touch $@
 
-test: build ## Run all tests; what this machine lacks is skipped and named
+# The CUDA kernels as C++ for the CPU: executed without a GPU.
+$(EMULATED): $(NATIVE_SOURCES)
+	@mkdir -p $(@D)
+	sh native/kernels/cuda/build_emulated.sh $@
+	@touch $@
+
+test: build $(EMULATED) ## Run all tests; what this machine lacks is skipped and named
 	$(BIN)/vitest run $(ARGS)
 
 lint: $(SETUP) ## Check types, style and formatting
@@ -58,8 +65,14 @@ base: build ## Make the base policy of the demo anew from noisy experts
 bench: build ## Measure: metric records on stdout, a table on stderr
 	@node dist/commands/bench/main.js $(ARGS)
 
-golden: build ## Hold the kernels to reference numbers (GOLDEN=DIR)
+bench-kernels: build ## Measure the CPU kernels beside eager PyTorch, where Python has it (DART_PYTHON)
+	@sh native/check/bench-kernels.sh native/build/check $(ARGS)
+
+golden: build $(EMULATED) ## Hold the kernels to reference numbers (GOLDEN=DIR): scalar, vector, emulated CUDA, GPU
 	@node dist/native/golden.js $(GOLDEN)
+
+gpu-check: ## On a machine with a GPU and nvcc: check the CUDA kernels and time them (ARGS=--rehearse: emulated)
+	@sh native/check/gpu-check.sh $(ARGS)
 
 docs: build ## Write the reference, man pages, completions and schemas from the option tables
 	@node dist/commands/docs/main.js $(ARGS)

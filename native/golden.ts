@@ -1,45 +1,29 @@
 /**
- * `make golden [GOLDEN=DIR]`: holds the kernels to the reference numbers, on the CPU and on a GPU where there is one.
- * `metric` records on stdout (share of tolerance, a miss above 1), a table on stderr, exit code 1 on a miss.
+ * `make golden [GOLDEN=DIR]`: holds the kernels to the reference numbers: the CPU's scalar and vector code, emulated CUDA,
+ * and a GPU where there is one. `metric` records on stdout (share of tolerance, a miss above 1), a table on stderr, exit
+ * code 1 on a miss.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../lib/errors.ts';
+import { DartError, messageOf } from '../lib/errors.ts';
 import { packageRoot } from './addon.ts';
-import { type Device, deviceStatus } from './device.ts';
-import { goldenCases } from './golden/cases.ts';
-import { worst } from './golden/compare.ts';
+import { deviceStatus } from './device.ts';
+import { goldenCases, missingFiles } from './golden/cases.ts';
+import { cpuImplementations, cudaImplementations, type Row, runCases } from './golden/implementations.ts';
 
-interface Row {
-  device: Device;
-  file: string;
-  name: string;
-  output: string;
-  max: number;
-  share: number;
-}
-
-/** The worst output of each case; its name says which. */
-function runCases(folder: string, devices: readonly Device[]): Row[] {
-  return devices.flatMap((device) =>
-    goldenCases(folder).map(({ file, name, run }) => {
-      const outputs = Object.entries(run(device));
-      const { max, share } = worst(outputs.map(([, difference]) => difference));
-      const output = outputs.find(([, difference]) => difference.share === share)?.[0] ?? '';
-      return { device, file, name, output, max, share };
-    }),
-  );
-}
+const script = fileURLToPath(import.meta.url);
+const root = packageRoot(script);
 
 function table(rows: readonly Row[]): string {
-  const head = ['', 'device', 'case', 'worst output', 'max diff', '% of tolerance'];
+  const head = ['', 'implementation', 'case', 'worst output', 'max diff', '% of tolerance'];
   const body = rows.map((row) => [
     row.share <= 1 ? 'OK' : 'NOT OK',
-    row.device,
+    row.implementation,
     `${row.file.replace('.json', '')}: ${row.name}`,
     row.output,
-    row.max.toExponential(1),
+    Number.isFinite(row.max) ? row.max.toExponential(1) : '-',
     Number.isFinite(row.share) ? (100 * row.share).toFixed(1) : 'no number',
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i]!.length)));
@@ -54,21 +38,56 @@ function table(rows: readonly Row[]): string {
 }
 
 function metric(row: Row): string {
-  const name = `golden/${row.device}/${row.file.replace('.json', '')}/${row.name}`;
+  const name = `golden/${row.implementation}/${row.file.replace('.json', '')}/${row.name}`;
   const value = Number.isFinite(row.share) ? row.share : null;
   return JSON.stringify({ type: 'metric', v: 1, name, value, unit: 'of tolerance' });
 }
 
-function main(argument: string | undefined): number {
-  const shared = process.env.DART_SHARED ?? join(packageRoot(fileURLToPath(import.meta.url)), '..', 'shared');
-  const folder = argument ?? join(shared, 'golden');
-  if (argument === undefined && !existsSync(folder)) {
-    process.stderr.write(`golden: no reference numbers at ${folder}. Try: make golden GOLDEN=DIR\n`);
+/** JSON has no Infinity, and a miss may be infinite. */
+const LOST = 'no number';
+const pack = (rows: readonly Row[]) =>
+  JSON.stringify(rows, (_, value) => (typeof value === 'number' && !Number.isFinite(value) ? LOST : value));
+const unpack = (text: string): Row[] => JSON.parse(text, (_, value) => (value === LOST ? Infinity : value));
+
+/** A process opens one CUDA library only, so the emulated one has a process of its own. */
+function emulated(folder: string): Row[] {
+  const library = join(root, 'native', 'build', 'libdart_cuda_emulated.so');
+  if (!existsSync(library)) {
+    process.stderr.write(`golden: emulated CUDA is left out: there is no ${library}. Try: make golden\n`);
+    return [];
+  }
+  const child = spawnSync(process.execPath, [script, folder, '--cuda-only'], {
+    encoding: 'utf8',
+    env: { ...process.env, DART_CUDA_LIBRARY: library },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 2 ** 28,
+  });
+  if (child.status === 0) return unpack(child.stdout);
+  throw new DartError('the kernels on emulated CUDA ended early', { where: library, hint: 'make clean golden' });
+}
+
+/** The folder to read: the argument, else `shared/golden` beside the checkout. */
+function folderOf(argument: string | undefined): string | null {
+  if (argument) return argument;
+  const folder = join(process.env.DART_SHARED ?? join(root, '..', 'shared'), 'golden');
+  return existsSync(folder) ? folder : null;
+}
+
+function main(argument: string | undefined, cudaOnly: boolean): number {
+  const folder = folderOf(argument);
+  if (folder === null) {
+    process.stderr.write('golden: no reference numbers beside this checkout. Try: make golden GOLDEN=DIR\n');
     return 2;
   }
-  const status = deviceStatus();
-  process.stderr.write(`golden: ${status.text}\n`);
-  const rows = runCases(folder, status.device === 'cuda' ? ['cpu', 'cuda'] : ['cpu']);
+  const cases = goldenCases(folder);
+  if (cudaOnly) {
+    process.stdout.write(pack(runCases(cases, cudaImplementations())));
+    return 0;
+  }
+  for (const file of missingFiles(folder)) process.stderr.write(`golden: there is no ${file} in ${folder}\n`);
+  process.stderr.write(`golden: ${deviceStatus().text}\n`);
+  const rows = runCases(cases, [...cpuImplementations(), ...cudaImplementations()]);
+  if (!rows.some((row) => row.implementation === 'CUDA, emulated')) rows.push(...emulated(folder));
   const missed = rows.filter((row) => !(row.share <= 1)).length;
   process.stdout.write(`${rows.map(metric).join('\n')}\n`);
   process.stderr.write(`${table(rows)}\n${rows.length - missed} OK, ${missed} NOT OK\n`);
@@ -76,7 +95,11 @@ function main(argument: string | undefined): number {
 }
 
 try {
-  process.exitCode = main(process.argv[2] || undefined);
+  const args = process.argv.slice(2);
+  process.exitCode = main(
+    args.find((word) => !word.startsWith('--')),
+    args.includes('--cuda-only'),
+  );
 } catch (error) {
   process.stderr.write(`golden: ${messageOf(error)}\n`);
   process.exitCode = 2;

@@ -53,7 +53,7 @@ describe('the CPU kernels against float64', () => {
 
 describe('the CUDA kernels, emulated, against float64', () => {
   it('all cases', { timeout: 600_000 }, () => {
-    const library = join(folder, 'libdart_cuda_emulated.so');
+    const library = join(import.meta.dirname, '..', 'build', 'libdart_cuda_emulated.so');
     buildEmulatedCuda(library);
     const { status, lines, stderr } = check(library, ['--misses']);
     expect(stderr).toBe('');

@@ -1,9 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
-const cuda = join(import.meta.dirname, '..', 'kernels', 'cuda');
+const script = join(import.meta.dirname, '..', 'kernels', 'cuda', 'build_emulated.sh');
 
-/** Compiles the CUDA kernels as C++ for this CPU (native/kernels/cuda/emulate.h) into `output`. */
+/**
+ * Compiles the CUDA kernels as C++ for this CPU (native/kernels/cuda/emulate.h) into `output`, where that is not newer than
+ * the sources. Test files that run at once wait for one another, where `flock` is installed.
+ */
 export function buildEmulatedCuda(output: string): void {
-  execFileSync('sh', [join(cuda, 'build_emulated.sh'), output], { stdio: ['ignore', 'ignore', 'pipe'] });
+  mkdirSync(dirname(output), { recursive: true });
+  const command = ['sh', script, output];
+  const locked = spawnSync('flock', [`${output}.lock`, ...command], { encoding: 'utf8' });
+  const { status, stderr } = locked.error ? spawnSync('sh', command.slice(1), { encoding: 'utf8' }) : locked;
+  if (status !== 0) throw new Error(`the CUDA kernels do not compile for the CPU:\n${stderr}`);
 }

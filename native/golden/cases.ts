@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError, messageOf } from '../../lib/errors.ts';
 import type { Device } from '../device.ts';
@@ -29,14 +29,25 @@ function casesOf<T>(
   name: (c: T, i: number) => string,
   check: (c: T, device: Device) => Record<string, Difference>,
 ): GoldenCase[] {
+  if (!existsSync(join(folder, file))) return [];
   const json = readJson(join(folder, file));
   const cases = (json.cases ?? [json]) as T[];
   return cases.map((c, i) => ({ file, name: name(c, i), run: (device) => check(c, device) }));
 }
 
-/** Every case of the golden files that a kernel answers for (advantages are curation's). */
+const FILES = ['policy_loss.json', 'step_selection.json', 'adamw.json', 'preference_loss.json'];
+
+/** Which files of the format a folder does not have. */
+export function missingFiles(folder: string): string[] {
+  return FILES.filter((file) => !existsSync(join(folder, file)));
+}
+
+/**
+ * Every case of the golden files that a kernel answers for (advantages are curation's). A folder may lack some of the
+ * files; one without any is a DartError.
+ */
 export function goldenCases(folder: string): GoldenCase[] {
-  return [
+  const cases = [
     ...casesOf(folder, 'policy_loss.json', (c: { name: string }) => c.name, checkPolicyCase as never),
     ...casesOf(
       folder,
@@ -52,4 +63,9 @@ export function goldenCases(folder: string): GoldenCase[] {
       checkPreferenceCase as never,
     ),
   ];
+  if (cases.length > 0) return cases;
+  throw new DartError('There are no golden numbers', {
+    where: folder,
+    hint: 'make golden GOLDEN=DIR, the folder that holds policy_loss.json and its siblings',
+  });
 }

@@ -1,11 +1,13 @@
+import { DartError } from '../../lib/errors.ts';
 import type { Device } from '../device.ts';
-import { type LossKind, type PolicyLossInput, policyLoss } from '../policy.ts';
+import { type Logits, type LossKind, type PolicyLossInput, policyLoss } from '../policy.ts';
 import { bf16FromNumbers, numbersFromBf16 } from './bf16.ts';
 import { compareArray, compareRows, type Difference, type GoldenNumber, numberOf } from './compare.ts';
+import { f16FromNumbers, numbersFromF16 } from './f16.ts';
 
 export interface PolicyCase {
   name: string;
-  dtype: 'f32' | 'bf16';
+  dtype: 'f32' | 'bf16' | 'f16';
   rtol: number;
   N: number;
   V: number;
@@ -40,6 +42,30 @@ export interface PolicyCase {
   };
 }
 
+/** To and from each type of logits, and the relative rounding of dlogits that are written in it. */
+const TYPES = {
+  f32: {
+    encode: (numbers: number[]) => Float32Array.from(numbers),
+    decode: (logits: Logits) => logits as Float32Array,
+    rounding: 0,
+  },
+  bf16: {
+    encode: bf16FromNumbers,
+    decode: (logits: Logits) => numbersFromBf16(logits as Uint16Array),
+    rounding: 2 ** -7,
+  },
+  f16: {
+    encode: f16FromNumbers,
+    decode: (logits: Logits) => numbersFromF16(logits as Uint16Array),
+    rounding: 2 ** -10,
+  },
+};
+
+function typeOf(c: PolicyCase) {
+  if (Object.hasOwn(TYPES, c.dtype)) return TYPES[c.dtype];
+  throw new DartError(`dtype is ${JSON.stringify(c.dtype)}`, { where: `case ${c.name}`, hint: 'f32, bf16 or f16' });
+}
+
 function offsetsOf(sequence: readonly number[]): Int32Array {
   const starts = sequence.flatMap((id, i) => (i === 0 || id !== sequence[i - 1] ? [i] : []));
   return Int32Array.from([...starts, sequence.length]);
@@ -47,9 +73,9 @@ function offsetsOf(sequence: readonly number[]): Int32Array {
 
 /** The kernel's arguments for one case of policy_loss.json. */
 export function policyInput(c: PolicyCase): PolicyLossInput {
-  const logits = c.logits.map(numberOf);
   return {
-    logits: c.dtype === 'bf16' ? bf16FromNumbers(logits) : Float32Array.from(logits),
+    logits: typeOf(c).encode(c.logits.map(numberOf)),
+    ...(c.dtype === 'f16' ? { precision: 'f16' as const } : {}),
     vocabulary: c.V,
     target: Int32Array.from(c.target),
     mask: Uint8Array.from(c.mask),
@@ -70,12 +96,13 @@ export function policyInput(c: PolicyCase): PolicyLossInput {
   };
 }
 
-/** Every output of one case against float64 autograd; bf16 logits with dlogits in f32 and in bf16. */
+/** Every output of one case against float64 autograd; 16-bit logits with dlogits in f32 and in their own type. */
 export function checkPolicyCase(c: PolicyCase, device: Device): Record<string, Difference> {
   const input = policyInput(c);
   const got = policyLoss({ ...input, device, dlogits: new Float32Array(c.N * c.V) });
   const same = policyLoss({ ...input, device, dlogits: input.logits });
-  const inPlace = c.dtype === 'bf16' ? numbersFromBf16(same.dlogits as Uint16Array) : same.dlogits!;
+  const { decode, rounding } = typeOf(c);
+  const inPlace = decode(same.dlogits!);
   return {
     logp: compareArray(got.logp, c.want.logp, c.rtol),
     entropy: compareArray(got.entropy, c.want.entropy, c.rtol),
@@ -84,6 +111,6 @@ export function checkPolicyCase(c: PolicyCase, device: Device): Record<string, D
     token_loss: compareArray(got.tokenLoss, c.want.token_loss, c.rtol),
     loss: compareArray([got.statistics.loss], [c.want.loss], c.rtol),
     dlogits: compareRows(got.dlogits!, c.want.dlogits, c.mask, c.rtol),
-    'dlogits in place': compareRows(inPlace, c.want.dlogits, c.mask, c.dtype === 'bf16' ? 2 ** -7 : c.rtol),
+    'dlogits in place': compareRows(inPlace, c.want.dlogits, c.mask, rounding || c.rtol),
   };
 }
