@@ -1,7 +1,13 @@
 import { type Action, WHEEL_CLICKS } from './guest.ts';
 import { keyName } from './keys.ts';
 
-export { MAX_ACTIONS, type PointerPlace, type PyautoguiOptions, parsePyautogui } from './pyautogui_parse.ts';
+export {
+  MAX_ACTIONS,
+  type PointerPlace,
+  PYAUTOGUI_CALLS,
+  type PyautoguiOptions,
+  parsePyautogui,
+} from './pyautogui_parse.ts';
 
 /** What OSWorld's controller puts before each action (reference/osworld.md §1, client policy). */
 export const PYAUTOGUI_PREFIX = 'import pyautogui; import time; pyautogui.FAILSAFE = False; ';

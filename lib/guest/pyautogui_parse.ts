@@ -98,6 +98,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   print: () => [],
 };
 
+/** The calls that are understood, without `pyautogui.`, for the documentation. */
+export const PYAUTOGUI_CALLS: readonly string[] = Object.keys(HANDLERS);
+
 const CLICKS = ['click', 'double_click', 'triple_click'] as const;
 
 function clicks(values: Bound, state: ParseState, call: PythonCall, count: number): Action[] {
