@@ -5,7 +5,7 @@ import { NoInput } from '../../lib/cli/usage.ts';
 import { recordRejected } from '../../lib/curation/events.ts';
 import { DartError } from '../../lib/errors.ts';
 import { followFile } from '../../lib/stream/follow.ts';
-import { type ByteSource, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
+import { type ByteSource, type ReadOptions, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
 
 /** Records that were left out because of `--on-error skip`. */
@@ -25,17 +25,35 @@ export async function* inputBatches(
   for (const [index, path] of paths.entries()) {
     const follow = options.follow === true && path !== '-' && index === paths.length - 1;
     const { stream, name } = await source(context, path, follow);
-    let rejected: ReadRecord[] = [];
-    const onError = options['on-error'] === 'skip' ? 'skip' : 'fail';
-    const onSkip = (error: DartError) => {
-      rejected.push(inPlaceOf(error, skipRecord(context, skipped, error)));
-    };
-    for await (const batch of readBatches(stream, { name, onError, onSkip, keepBytes: true })) {
-      yield rejected.length === 0 ? batch : [...batch, ...rejected].sort((a, b) => a.line - b.line);
-      rejected = [];
-    }
-    if (rejected.length > 0) yield rejected;
+    yield* partBatches(context, stream, { path: name, lines: 0 }, skipped);
   }
+}
+
+/**
+ * The records of a file or a part of one; in place of bad lines, with `--on-error skip`, the events that say so.
+ * @param part `lines` is how many lines stand before it in the file.
+ */
+export async function* partBatches(
+  context: CommandContext,
+  bytes: ByteSource,
+  part: { path: string; lines: number },
+  skipped: Skipped,
+): AsyncGenerator<ReadRecord[], void, void> {
+  let rejected: ReadRecord[] = [];
+  const options: ReadOptions = {
+    name: part.path,
+    firstLine: part.lines + 1,
+    keepBytes: true,
+    onError: context.options['on-error'] === 'skip' ? 'skip' : 'fail',
+    onSkip: (error) => {
+      rejected.push(inPlaceOf(error, skipRecord(context, skipped, error)));
+    },
+  };
+  for await (const batch of readBatches(bytes, options)) {
+    yield rejected.length === 0 ? batch : [...batch, ...rejected].sort((a, b) => a.line - b.line);
+    rejected = [];
+  }
+  if (rejected.length > 0) yield rejected;
 }
 
 /**

@@ -23,6 +23,22 @@ const memory: OptionSpec[] = [
   },
 ];
 
+const repeated: OptionSpec[] = [
+  {
+    name: 'cursor',
+    type: 'string',
+    value: 'NAME',
+    describe: 'Go on where the last run with this name ended; groups that are incomplete wait for the next run',
+  },
+  {
+    name: 'lock',
+    type: 'string',
+    value: 'PATH',
+    describe: 'Lock file; a second run ends with exit code 75 (default: one of the cursor; without a cursor none)',
+  },
+  { name: 'from-store', type: 'boolean', describe: 'Read the trajectories that the store holds, in order of arrival' },
+];
+
 export const STORE: OptionSpec = {
   name: 'store',
   type: 'string',
@@ -101,6 +117,7 @@ const under = (group: string, options: OptionSpec[]) => options.map((option) => 
 
 export const CURATE_OPTIONS: readonly OptionSpec[] = [
   ...under('Input', [...input, ...memory]),
+  ...under('Repeated runs', repeated),
   ...under('Store', store),
   ...under('Rules', rules),
   ...under('Experience pool', pool),

@@ -1,7 +1,7 @@
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import { type Decision, decide } from './decide.ts';
 import { groupRejected, samplerBias, successInjected, trajectoryRejected } from './events.ts';
-import { isComplete, join, type OpenGroup, openGroup, usableMembers } from './group.ts';
+import { type CarriedGroup, isComplete, join, type OpenGroup, openGroup, usableMembers } from './group.ts';
 import type { GroupLedger } from './ledger.ts';
 import { leftOut } from './left-out.ts';
 import type { CurationOptions } from './options.ts';
@@ -28,6 +28,9 @@ export interface CuratorParts {
   shelf?: Shelf;
 }
 
+/** Closed groups that the next run is told of. */
+const REMEMBERED_NAMES = 10_000;
+
 /**
  * Trajectories in, samples and events out. All rules are functions of their own; here is only their order and what has
  * to be remembered between two trajectories: the open groups and the names of the closed ones.
@@ -42,6 +45,7 @@ export class Curator {
   /** Read from the store before they came through the pipe. */
   readonly #ahead = new Remembered();
   #successes: Trajectory[] = [];
+  #newest = Number.NEGATIVE_INFINITY;
   /** Runs and policies whose sampler has been told of. */
   readonly #biased = new Set<string>();
 
@@ -52,6 +56,36 @@ export class Curator {
   /** Open groups, oldest first. */
   get openGroups(): OpenGroup[] {
     return [...this.#open.values()];
+  }
+
+  /** Takes up groups as an earlier run left them; nothing is said of their members again. */
+  async restore(groups: readonly CarriedGroup[], closed: readonly string[]): Promise<void> {
+    for (const name of closed) this.#closed.add(name);
+    for (const { members, ...names } of groups) {
+      const group: OpenGroup = { ...names, members: new Map(), touched: 0 };
+      this.#open.set(group.group_id, group);
+      for (const { rollout_index, ...member } of members) {
+        group.members.set(rollout_index, member);
+        this.#seen.add(member.trajectory.trajectory_id);
+        if (member.unusable === null) await this.#parts.shelf?.hold(member);
+      }
+    }
+  }
+
+  /** The groups that are still open, for the next run, and the newest names of closed ones. Ends this curator. */
+  async leave(): Promise<{ groups: CarriedGroup[]; closed: string[] }> {
+    const groups: CarriedGroup[] = [];
+    for (const { group_id, run_id, task_id, size, members } of this.#open.values()) {
+      for (const member of members.values()) await this.#parts.shelf?.take(member);
+      const list = [...members].map(([rollout_index, member]) => ({ rollout_index, ...member }));
+      groups.push({ group_id, run_id, task_id, size, members: list });
+    }
+    return { groups, closed: this.#closed.newest(REMEMBERED_NAMES) };
+  }
+
+  /** When the newest trajectory so far had finished, milliseconds since 1970. */
+  get newest(): number {
+    return this.#newest;
   }
 
   /** @param now milliseconds on the clock that `expired` is measured on. */
@@ -127,6 +161,7 @@ export class Curator {
   async *#takeOne(trajectory: Trajectory, now: number): AsyncGenerator<AnyRecord, void, void> {
     this.tally.trajectories += 1;
     this.#parts.versions.trajectory(trajectory);
+    this.#newest = Math.max(this.#newest, Date.parse(trajectory.finished_at));
     const unfit = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
     const isKept = this.#parts.options.pool !== 'off' && unfit !== 'missing_screenshot' && isExperience(trajectory);
     if (isKept) this.#successes.push(trajectory);

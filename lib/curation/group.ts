@@ -21,6 +21,11 @@ export interface OpenMember extends Held {
   unusable: TrajectoryReason | null;
 }
 
+/** An incomplete group as one run leaves it to the next. */
+export interface CarriedGroup extends Pick<OpenGroup, 'group_id' | 'run_id' | 'task_id' | 'size'> {
+  members: (OpenMember & { rollout_index: number })[];
+}
+
 /** What happened to a trajectory that was offered to a group. */
 export type Joined = 'joined' | 'duplicate' | 'other_task';
 
@@ -67,4 +72,9 @@ export function usableMembers(group: OpenGroup): Scored[] {
     .filter(([, member]) => member.unusable === null)
     .map(([, member]) => member.trajectory)
     .filter(isScored);
+}
+
+/** When the last of its members had finished, milliseconds since 1970. */
+export function lastFinish(group: OpenGroup): number {
+  return Math.max(...[...group.members.values()].map((member) => Date.parse(member.trajectory.finished_at)));
 }

@@ -12,6 +12,8 @@ export interface LoopParts {
   curator: Curator;
   versions: CurrentVersions;
   store: Store | null;
+  /** In place of closing everything at the end of the input, and of all time-outs before it. */
+  atEnd?: () => AsyncIterable<AnyRecord>;
   /** With a store and `--follow`: what other processes left in the store is taken up. */
   recovery: RecoveryParts | null;
   write: (record: AnyRecord) => Promise<void>;
@@ -112,7 +114,7 @@ export class CurationLoop {
     const { curator, recovery } = this.#parts;
     const now = this.#waiting.clock;
     if (recovery && this.#ticks % LOOK_TICKS === 0) await this.#write(settleAbandoned(recovery, now));
-    for (const group of curator.expired(now)) {
+    for (const group of this.#parts.atEnd ? [] : curator.expired(now)) {
       await this.#write(recovery ? closeExpired(recovery, group, now) : curator.close(group));
     }
     if (!recovery || this.#ticks % RECLAIM_TICKS !== 0) return;
@@ -121,7 +123,8 @@ export class CurationLoop {
 
   /** Nobody will send the missing members any more, except other processes at the same store. */
   async #end(): Promise<void> {
-    const { curator, recovery } = this.#parts;
+    const { curator, recovery, atEnd } = this.#parts;
+    if (atEnd) return this.#write(atEnd());
     if (!recovery) return this.#write(curator.closeAll());
     const now = this.#waiting.clock;
     for (const group of curator.openGroups) await this.#write(closeExpired(recovery, group, now));

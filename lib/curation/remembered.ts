@@ -16,6 +16,11 @@ export class Remembered {
     return this.#entries.has(entry);
   }
 
+  /** The entries that came last, oldest first. */
+  newest(count: number): string[] {
+    return [...this.#entries].slice(-count);
+  }
+
   delete(entry: string): boolean {
     return this.#entries.delete(entry);
   }

@@ -40,6 +40,20 @@ export class CurrentVersions {
     return version < 0 ? null : version;
   }
 
+  /** What is known so far, for the next run; versions of no particular run under an empty name. */
+  snapshot(): Record<string, number> {
+    const named = Object.fromEntries(this.#seen);
+    return this.#anywhere < 0 ? named : { ...named, '': this.#anywhere };
+  }
+
+  /** Takes up a snapshot. */
+  restore(versions: Readonly<Record<string, number>>): void {
+    for (const [run, version] of Object.entries(versions)) {
+      if (run === '') this.#anywhere = Math.max(this.#anywhere, version);
+      else this.#raise(run, version);
+    }
+  }
+
   async #ask(runId: string): Promise<void> {
     if (!this.#store) return;
     const now = this.#now();

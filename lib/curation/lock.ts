@@ -1,0 +1,47 @@
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { flock } from '../../native/index.ts';
+import { DartError, EXIT } from '../errors.ts';
+import { fileError } from '../stream/errno.ts';
+import { makeFolderSync } from '../stream/files.ts';
+
+/**
+ * Takes flock(2) on a file, which is made where it is missing and stays there. The system gives the lock back however
+ * the process ends, so there is nothing to clean up after a crash.
+ * @param what for the message to whoever comes second: `dart-curate --cursor nightly`.
+ * @returns what gives the lock back.
+ * @throws DartError with exit code 75 that says who holds it, or 2 where the file cannot be made.
+ */
+export function takeLock(path: string, what: string): () => void {
+  let file: number;
+  try {
+    makeFolderSync(dirname(path));
+    file = openSync(path, 'a+');
+  } catch (error) {
+    throw fileError(error, 'lock', path);
+  }
+  if (!flock(file)) {
+    closeSync(file);
+    throw new DartError(`another run holds the lock${holderIn(path)}`, {
+      where: path,
+      hint: 'wait for it; nothing was read or written',
+      exitCode: EXIT.locked,
+    });
+  }
+  ftruncateSync(file);
+  writeSync(file, `process ${process.pid} on ${hostname()}, ${what}\n`);
+  return () => {
+    ftruncateSync(file);
+    closeSync(file);
+  };
+}
+
+function holderIn(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    return text === '' ? '' : `: ${text}`;
+  } catch {
+    return '';
+  }
+}
