@@ -1,6 +1,5 @@
 /* gradientNorm and adamw over a list of tensors. */
 #include <algorithm>
-#include <cmath>
 
 #include "call.h"
 #include "operations.h"
@@ -11,8 +10,11 @@ namespace {
 /* totals[0]: sum of squares of all gradients, totals[1]: how many of their entries are not finite. */
 constexpr int64_t kTotals = 2;
 
-/* Adds every gradient's norm to the totals, which are cleared first. Gradients stay on the device for what comes after. */
-void norm_pass(Staging &staging, const std::vector<Values> &gradients, const Span<double> &host) {
+/*
+ * Sets the host's totals to the sums over all gradients and returns where they lie on the device. The gradients stay there
+ * for what comes after.
+ */
+double *norm_pass(Staging &staging, const std::vector<Values> &gradients, const Span<double> &host) {
   host.data[0] = host.data[1] = 0;
   double *totals = static_cast<double *>(staging.place(host.data, kTotals * sizeof(double), Direction::in));
   int64_t workspace = 0;
@@ -29,6 +31,7 @@ void norm_pass(Staging &staging, const std::vector<Values> &gradients, const Spa
     staging.check(staging.backend().dart_gradient_norm(&args));
   }
   if (totals != host.data) staging.check(staging.backend().dart_device_copy(host.data, totals, kTotals * sizeof(double), DART_FROM_DEVICE));
+  return totals;
 }
 
 class NormCall final : public Call {
@@ -66,7 +69,8 @@ class AdamwCall final : public Call {
     constants_.beta1 = in.number("beta1");
     constants_.beta2 = in.number("beta2");
     constants_.epsilon = in.number("epsilon");
-    max_grad_norm_ = in.number("maxGradNorm");
+    constants_.gradient_scale = 1;
+    constants_.max_grad_norm = in.number("maxGradNorm");
     const Napi::Array tensors = in.value("tensors").As<Napi::Array>();
     for (uint32_t i = 0; i < tensors.Length(); i++)
       add(Arguments(tensors.Get(i).As<Napi::Object>(), "tensors[" + std::to_string(i) + "]."));
@@ -86,10 +90,9 @@ class AdamwCall final : public Call {
   }
 
   void work(Staging &staging) override {
-    norm_pass(staging, gradients_, totals_);
-    if (totals_.data[1] > 0) return;
-    constants_.gradient_scale = std::fmin(1.0, max_grad_norm_ / (std::sqrt(totals_.data[0]) + 1e-6));
-    for (size_t i = 0; i < tensors_.size(); i++) update(staging, tensors_[i], gradients_[i]);
+    const double *totals = norm_pass(staging, gradients_, totals_);
+    if (totals_.data[1] > 0) return; /* moments and weights need not travel */
+    for (size_t i = 0; i < tensors_.size(); i++) update(staging, tensors_[i], gradients_[i], totals);
     staging.bring_back();
   }
 
@@ -97,7 +100,7 @@ class AdamwCall final : public Call {
     return static_cast<float *>(staging.place(span.data, span.size * sizeof(float), Direction::in_out));
   }
 
-  void update(Staging &staging, const Tensor &tensor, const Values &gradient) const {
+  void update(Staging &staging, const Tensor &tensor, const Values &gradient, const double *totals) const {
     dart_adamw_args args = constants_;
     args.size = gradient.size;
     args.gradient = staging.place(gradient.data, gradient.bytes(), Direction::in);
@@ -108,11 +111,12 @@ class AdamwCall final : public Call {
     args.second_moment = in_out(staging, tensor.second_moment);
     args.master = in_out(staging, tensor.master);
     args.weight_decay = tensor.weight_decay;
+    args.sum_of_squares = totals;
+    args.nonfinite = totals + 1;
     staging.check(staging.backend().dart_adamw(&args));
   }
 
   dart_adamw_args constants_{};
-  double max_grad_norm_;
   std::vector<Tensor> tensors_;
   std::vector<Values> gradients_;
   Span<double> totals_;
