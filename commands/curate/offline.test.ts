@@ -149,6 +149,17 @@ describe('dart-curate pairs', () => {
     for (const record of of('preference')) parseRecord('preference', record, 'here');
   });
 
+  it('are refused where a part is missing', async () => {
+    const { of } = await curate(['pairs', '--for', 'kto'], sketches({ id: 'a', reward: 1 }));
+    const whole = of('preference')[0]!;
+    for (const wrong of [
+      { ...whole, label: undefined },
+      { ...whole, objective: 'dpo' },
+    ]) {
+      expect(() => parseRecord('preference', wrong, 'here')).toThrow('dpo wants "chosen" and "rejected"');
+    }
+  });
+
   it('says of a task with a single rollout that it gives no pair, and ends with 1', async () => {
     const { code, of } = await curate(['pairs', '--for', 'dpo'], sketches({ id: 'a', reward: 1 }));
     expect([code, of('event')[0]]).toEqual([
@@ -232,7 +243,8 @@ describe('dart-curate select-tasks', () => {
   });
 
   it('ends with 1 when none is left', async () => {
-    expect((await curate(['select-tasks'], rollouts('a', 0))).code).toBe(1);
+    const dropped = await curate(['select-tasks', '--quiet', '--rollouts', '1'], rollouts('a', 0));
+    expect([dropped.code, dropped.stderr]).toEqual([1, '']);
     const none = await curate(['select-tasks'], lines([{ type: 'note' }]));
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no rollout came. Try: dart-rollout')]);
   });

@@ -13,6 +13,8 @@ import { type Skipped, skipRecord } from './input.ts';
 import { storedBaseline } from './select_store.ts';
 import { reading, readTrajectories } from './trajectories.ts';
 
+const HEAD = ['task', 'domain', 'successes', 'rollouts', 'errors', 'kept or why not'];
+
 /** `dart-curate select-tasks`: ARPO's choice of tasks. */
 export async function run(context: CommandContext): Promise<number> {
   const { options } = context;
@@ -52,7 +54,7 @@ export async function run(context: CommandContext): Promise<number> {
   const summary = { ...numbers, skipped_records: skipped.count };
   await output.write({ type: 'summary', v: SCHEMA_VERSION, command: 'dart-curate select-tasks', ...summary });
   await output.close();
-  await printTable(context.io, ['task', 'domain', 'successes', 'rollouts', 'errors', 'kept or why not'], rows);
+  if (logOf(context).shows('info')) await printTable(context.io, HEAD, rows);
   tell(context, { kept: kept.length, tasks: rows.length, short, rollouts, unknown: kept.some(({ known }) => !known) });
   if (skipped.count > 0) return EXIT.failure;
   return kept.length > 0 ? EXIT.ok : EXIT.negative;

@@ -145,20 +145,27 @@ const completionSchema = z.looseObject({
   steps: z.array(stepSchema),
 });
 
-export const preferenceSchema = z.looseObject({
-  type: z.literal('preference'),
-  v: z.literal(SCHEMA_VERSION),
-  /** What it is for: a pair (dpo) has `chosen` and `rejected`, a labelled episode (kto) `label` and `completion`. */
-  objective: z.enum(['dpo', 'kto']),
-  task_id: z.string(),
-  domain: z.string(),
-  instruction: z.string(),
-  chosen: completionSchema.optional(),
-  rejected: completionSchema.optional(),
-  /** True for a desirable episode, as in TRL. */
-  label: z.boolean().optional(),
-  completion: completionSchema.optional(),
-});
+export const preferenceSchema = z
+  .looseObject({
+    type: z.literal('preference'),
+    v: z.literal(SCHEMA_VERSION),
+    /** What it is for: a pair (dpo) has `chosen` and `rejected`, a labelled episode (kto) `label` and `completion`. */
+    objective: z.enum(['dpo', 'kto']),
+    task_id: z.string(),
+    domain: z.string(),
+    instruction: z.string(),
+    chosen: completionSchema.optional(),
+    rejected: completionSchema.optional(),
+    /** True for a desirable episode, as in TRL. */
+    label: z.boolean().optional(),
+    completion: completionSchema.optional(),
+  })
+  .refine(hasItsParts, 'dpo wants "chosen" and "rejected", kto "label" and "completion"');
+
+function hasItsParts(record: { objective: 'dpo' | 'kto'; [field: string]: unknown }): boolean {
+  const parts = record.objective === 'dpo' ? ['chosen', 'rejected'] : ['label', 'completion'];
+  return parts.every((part) => record[part] !== undefined);
+}
 
 export const demonstrationSchema = z.looseObject({
   type: z.literal('demonstration'),
