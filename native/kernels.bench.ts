@@ -1,5 +1,5 @@
 import { type BenchMetric, medianSeconds } from '../lib/stream/bench.ts';
-import { type AdamwTensor, adamw, type Logits, logpEntropy, policyLoss } from './index.ts';
+import { type AdamwTensor, adamw, type Logits, logpEntropy, policyLoss, setThreads, threads } from './index.ts';
 
 /** Seconds that one call may be measured for. */
 const BUDGET = 0.3;
@@ -70,10 +70,20 @@ async function adamwMetric(size: number, copy: number): Promise<BenchMetric> {
 }
 
 /**
- * Kernels on one CPU core, at the embedded vocabulary and at that of Qwen2.5-VL-7B. Bandwidth counts logits read once and
- * dlogits written once, against a plain copy.
+ * Kernels on one thread of the CPU through the addon, at the embedded vocabulary and at that of Qwen2.5-VL-7B. Bandwidth counts logits read once and
+ * dlogits written once, against a plain copy. Beside eager PyTorch, and on more threads: `make bench-kernels`.
  */
 export async function bench(): Promise<BenchMetric[]> {
+  const before = threads();
+  setThreads(1);
+  try {
+    return await measure();
+  } finally {
+    setThreads(before);
+  }
+}
+
+async function measure(): Promise<BenchMetric[]> {
   const copy = await copyBandwidth();
   return [
     { name: 'kernels/copy', value: copy / 1e9, unit: 'GB/s' },

@@ -185,7 +185,8 @@ def memory(metrics, options, name, what, size):
     """Peak of what is allocated beside the inputs, as share of the matrix that the work is about."""
     def ask(who):
         command = [sys.executable, __file__, options.library, options.sweep, "--memory", who, what, *options.quick_flag]
-        return int(subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout)
+        fresh = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+        return int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=fresh).stdout)
 
     ours = ask("ours")
     share = 100 * ours / size

@@ -3,6 +3,7 @@
  * of its own, on fresh random inputs; with --time measures it beside the library's own copy. Needs nothing but the
  * library. Exit code 1 on a miss, 2 when it cannot run.
  */
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -12,10 +13,11 @@
 namespace {
 
 const char *const kUsage =
-    "usage: check_kernels LIBRARY [--quick] [--seed N] [--threads N] [--instructions NAME] [--misses]\n"
+    "usage: check_kernels LIBRARY [--quick] [--seed N] [--threads N] [--instructions NAME] [--misses] [--every N]\n"
     "       check_kernels LIBRARY --time [--quick] [--records FILE]\n"
     "  --quick         small shapes only\n"
     "  --misses        print only cases that are not OK\n"
+    "  --every N       only each Nth policy loss\n"
     "  --instructions  auto, scalar, avx2, avx512 or neon (CPU)\n"
     "  --records FILE  append metric records\n";
 
@@ -48,6 +50,7 @@ Arguments parse(int count, char **words) {
     else if (word == "--time") out.time = true;
     else if (word == "--misses") out.misses = true;
     else if (word == "--seed") out.settings.seed = static_cast<uint64_t>(whole_number(word, value()));
+    else if (word == "--every") out.settings.every = std::max(1LL, whole_number(word, value()));
     else if (word == "--threads") out.threads = static_cast<int>(whole_number(word, value()));
     else if (word == "--instructions") out.instructions = value();
     else if (word == "--records") out.records = value();

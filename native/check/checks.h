@@ -11,6 +11,7 @@ namespace check {
 struct Settings {
   uint64_t seed = 1;
   bool quick = false;
+  int64_t every = 1; /* of the policy losses, only each so manieth */
 };
 
 void check_policy_loss(const Library &library, const Settings &settings, Report &report);

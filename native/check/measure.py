@@ -6,7 +6,7 @@ import sys
 import time
 
 
-def interleaved(calls, rounds=7, seconds=1.5):
+def interleaved(calls, rounds=15, seconds=1.5):
     """
     Median seconds of each named call, taken in turns so that what the machine does meanwhile hits all alike. A call is
     (before, run): only run is timed. One round to warm up; at least 3, then until `rounds` or the time is over.
@@ -48,12 +48,12 @@ class Metrics:
         self.rows, self.file = [], file
 
     def add(self, name, value, unit, against=None, ratio=None):
-        record = {"type": "metric", "v": 1, "name": name, "value": round(value, 6), "unit": unit}
+        record = {"type": "metric", "v": 1, "name": name, "value": float(f"{value:.6g}"), "unit": unit}
         if against is not None:
-            record |= {"against": against, "ratio": None if ratio is None else round(ratio, 4)}
+            record |= {"against": against, "ratio": None if ratio is None else float(f"{ratio:.4g}")}
         print(json.dumps(record), file=self.file or sys.stdout, flush=True)
         compared = "" if ratio is None else f"{ratio:.2f} x {against}"
-        self.rows.append((name, f"{value:.3f}" if value < 1000 else f"{value:.0f}", unit, compared))
+        self.rows.append((name, f"{value:.3f}" if 0.01 <= value < 1000 else f"{value:.3g}", unit, compared))
 
     def table(self):
         head = ("measured", "value", "unit", "ratio")

@@ -155,7 +155,9 @@ std::string describe(const PolicyCase &one) {
 
 void check_policy_loss(const Library &library, const Settings &settings, Report &report) {
   Random random(settings.seed);
+  int64_t number = 0;
   for (const PolicyCase &one : policy_cases(!settings.quick)) {
+    if (number++ % settings.every != 0) continue;
     const PolicyInputs in = make_inputs(one, random);
     const Wanted want = reference(in);
     const PolicyResult got = run_policy_loss(library, one, in);
