@@ -28,6 +28,7 @@ export interface OpenOptions {
   notify?: Notify;
   /** Told to stop: then a store that is away is not waited for. */
   signal?: AbortSignal;
+  /** How long to wait for a store that is away; default: what a `mysql:` URL says (`?patience=S`), or 60 s. */
   patienceMs?: number;
 }
 
@@ -35,6 +36,7 @@ interface Opened {
   dialect: StoreDialect;
   /** Tells the store from others, and for messages; without a password. */
   place: string;
+  patienceMs: number | null;
 }
 
 /**
@@ -45,8 +47,10 @@ interface Opened {
  *   server that cannot be reached or refuses. Nothing is waited for here.
  */
 export async function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
-  const { env = process.env, notify = toStderr, patienceMs = PATIENCE_MS } = options;
-  const { dialect, place } = storeKind(url) === 'sqlite' ? openSqlite(url, options) : await openServer(url, options);
+  const { env = process.env, notify = toStderr } = options;
+  const opened = storeKind(url) === 'sqlite' ? openSqlite(url, options) : await openServer(url, options);
+  const { dialect, place } = opened;
+  const patienceMs = options.patienceMs ?? opened.patienceMs ?? PATIENCE_MS;
   const db = new Kysely<StoreTables>({ dialect: dialect.kysely });
   try {
     if (options.existing) await refuseEmpty(db, dialect, place);
@@ -71,14 +75,14 @@ function openSqlite(url: string, { existing }: OpenOptions): Opened {
   const path = sqlitePath(url);
   if (existing && path !== ':memory:' && !existsSync(path)) throw missing(path);
   const database = openSqliteFile(path, (file) => checkFile(file, path));
-  return { dialect: sqliteDialect(database), place: path === ':memory:' ? path : resolve(path) };
+  return { dialect: sqliteDialect(database), place: path === ':memory:' ? path : resolve(path), patienceMs: null };
 }
 
 /** Loaded here: who has no server should not pay for its client. */
 async function openServer(url: string, { env = process.env, existing }: OpenOptions): Promise<Opened> {
   const { openMysql } = await import('./mysql/open.ts');
   const { dialect, address } = await openMysql(url, { env, make: !existing });
-  return { dialect, place: address.place };
+  return { dialect, place: address.place, patienceMs: address.patienceMs };
 }
 
 async function refuseEmpty(db: Kysely<StoreTables>, dialect: StoreDialect, place: string): Promise<void> {

@@ -28,6 +28,12 @@ describe('addresses of MySQL stores', () => {
     expect(mysqlAddress('mysql://me:own@db/dart', env).password).toBe('own');
   });
 
+  it('say how long to wait for a server that is away', () => {
+    expect(mysqlAddress('mysql://me@db/dart', {}).patienceMs).toBeNull();
+    expect(mysqlAddress('mysql://me@db/dart?patience=2.5', {}).patienceMs).toBe(2500);
+    expect(refusal('mysql://me@db/dart?patience=long')).toContain('patience must be seconds, not "long"');
+  });
+
   it('ask for TLS', () => {
     expect(mysqlAddress('mysql://me@db/dart', {}).ssl).toBeUndefined();
     expect(mysqlAddress('mysql://me@db/dart?ssl=required', {}).ssl).toEqual({ rejectUnauthorized: true });

@@ -14,16 +14,18 @@ export interface MysqlAddress {
   password: string;
   database: string;
   ssl: ConnectionOptions['ssl'];
+  /** How long to wait for a server that is away; null where the URL does not say. */
+  patienceMs: number | null;
   /** `HOST:PORT/DATABASE`, for messages. */
   place: string;
 }
 
 const FORM = 'mysql://USER@HOST:PORT/DATABASE, the password in DART_MYSQL_PASSWORD';
-const PARAMETERS = ['socket', 'ssl', 'ssl-ca'];
+const PARAMETERS = ['patience', 'socket', 'ssl', 'ssl-ca'];
 
 /**
- * Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?ssl=required|unverified&ssl-ca=FILE&socket=PATH` (or `mariadb://`).
- * The password may come from DART_MYSQL_PASSWORD instead. No message repeats the URL.
+ * Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?patience=S&ssl=required|unverified&ssl-ca=FILE&socket=PATH` (or
+ * `mariadb://`). The password may come from DART_MYSQL_PASSWORD instead. No message repeats the URL.
  */
 export function mysqlAddress(text: string, env: Environment): MysqlAddress {
   const url = parse(text);
@@ -42,6 +44,7 @@ export function mysqlAddress(text: string, env: Environment): MysqlAddress {
     ...{ host, port, socket, user, database },
     password: decode(url.password) || env.DART_MYSQL_PASSWORD || '',
     ssl: sslOf(url.searchParams),
+    patienceMs: patienceOf(url.searchParams),
     place: `${socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`}/${database}`,
   };
 }
@@ -61,6 +64,13 @@ function decode(part: string): string {
   } catch {
     throw refused('a % in it is not followed by two hex digits', 'writing % as %25');
   }
+}
+
+function patienceOf(parameters: URLSearchParams): number | null {
+  const text = parameters.get('patience');
+  if (text === null) return null;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  throw refused(`patience must be seconds, not "${text}"`, 'patience=60');
 }
 
 function sslOf(parameters: URLSearchParams): MysqlAddress['ssl'] {
