@@ -25,7 +25,7 @@ export const explainSpec: CommandSpec = {
   description:
     'Prints what the store knows of a task as one event record, and on stderr as one screen: its success, its rollouts by outcome, the number and length of the next ones, its groups, why the last of them were left out, what the pool has, and what would have to happen for it to train.',
   options: [
-    { name: 'task', type: 'string', value: 'ID', required: true, describe: 'The task' },
+    { name: 'task', type: 'string', value: 'ID', required: true, describe: 'Id of the task to explain' },
     REQUIRED_STORE,
     RUN,
     ...DYNAMICS_OPTIONS,
