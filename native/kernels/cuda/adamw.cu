@@ -36,26 +36,30 @@ bool lies_on_vectors(const T *pointer) {
   return (uintptr_t)pointer % sizeof(uint4) == 0;
 }
 
-__device__ void add_square(float gradient, Partial &sums) {
-  const double g = gradient;
-  sums.squares += g * g;
-  sums.nonfinite += finite(g) ? 0 : 1;
-}
+/* Squares in double, which no f32 overflows; the count as an integer, since many GPUs are slow at doubles. */
+struct ThreadSums {
+  double squares = 0;
+  int64_t nonfinite = 0;
+
+  __device__ void add(float gradient) {
+    squares += (double)gradient * gradient;
+    nonfinite += gradient - gradient == 0.0f ? 0 : 1;
+  }
+};
 
 /* `groups` whole groups as vectors, the elements after them one by one. */
 template <typename T>
 __global__ void norm_kernel(const T *gradient, int64_t size, int64_t groups, int64_t stride, Partial *partial) {
   const int64_t thread = (int64_t)blockIdx.x * kThreads + threadIdx.x;
-  Partial own = {0, 0};
+  ThreadSums sums;
   for (int64_t group = thread; group < groups; group += stride) {
     float g[kGroup];
     load_group<T>(gradient, group * kGroup, g);
 #pragma unroll
-    for (int k = 0; k < kGroup; k++) add_square(g[k], own);
+    for (int k = 0; k < kGroup; k++) sums.add(g[k]);
   }
-  for (int64_t i = groups * kGroup + thread; i < size; i += stride) add_square(load(gradient + i), own);
-  own.squares = block_reduce(own.squares, Add());
-  own.nonfinite = block_reduce(own.nonfinite, Add());
+  for (int64_t i = groups * kGroup + thread; i < size; i += stride) sums.add(load(gradient + i));
+  const Partial own = {block_reduce(sums.squares, Add()), block_reduce((double)sums.nonfinite, Add())};
   if (threadIdx.x == 0) partial[blockIdx.x] = own;
 }
 

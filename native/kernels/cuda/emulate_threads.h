@@ -1,8 +1,9 @@
 /*
  * The threads of emulated CUDA. The blocks of a cluster run together, one cluster after the other; each thread is a
  * fiber that runs until a barrier holds it. A barrier of a block, a warp or a cluster that can no longer be reached by
- * all is an error, as it is on a GPU. The order in which threads run turns round after each sweep and shared memory
- * starts as NaNs, so that a forgotten barrier shows in the numbers.
+ * all is an error, as it is on a GPU. Threads run forwards or backwards and blocks of a cluster fall behind, by a draw,
+ * and shared memory is NaNs before a block writes it and after the block has ended, so that a forgotten barrier shows in
+ * the numbers.
  */
 #ifndef DART_CUDA_EMULATE_THREADS_H
 #define DART_CUDA_EMULATE_THREADS_H
@@ -42,6 +43,7 @@ struct Block {
   Barrier barrier;
   std::vector<Warp> warps;
   std::vector<unsigned char> shared; /* dynamic shared memory */
+  unsigned unfinished;               /* threads */
 };
 
 struct PendingCopy {
@@ -81,9 +83,15 @@ inline void yield_to_scheduler() {
   if (_setjmp(self().resume) == 0) _longjmp(machine.scheduler, 1);
 }
 
+/* The shared memory of a block that has ended is another's: whoever still reads it gets NaNs. */
+inline void leave(Block &block) {
+  if (--block.unfinished == 0) std::memset(block.shared.data(), 0xff, block.shared.size());
+}
+
 inline void fiber_main() {
   machine.body();
   self().finished = true;
+  leave(*self().block);
   _longjmp(machine.scheduler, 1);
 }
 
@@ -142,17 +150,34 @@ inline void start(Fiber &fiber, Block &block, unsigned thread) {
   makecontext(&fiber.context, fiber_main, 0);
 }
 
-/* Runs every thread that may run to its next barrier or its end; returns how many did. */
-inline unsigned sweep(unsigned count, bool backwards) {
+/* A number below `limit` that looks random; the same in every run of a program. */
+inline unsigned draw(unsigned limit) {
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  return (state >> 16) % limit;
+}
+
+/* Runs every thread that may run, but those of block `asleep`, to its next barrier or its end; returns how many did. */
+inline unsigned sweep(unsigned count, bool backwards, const Block *asleep) {
   unsigned ran = 0;
   for (unsigned k = 0; k < count; k++) {
     Fiber &fiber = machine.fibers[backwards ? count - 1 - k : k];
-    if (fiber.finished || (fiber.held_by != nullptr && fiber.held_by->phase == fiber.held_phase)) continue;
+    if (fiber.finished || fiber.block == asleep || (fiber.held_by != nullptr && fiber.held_by->phase == fiber.held_phase)) continue;
     fiber.held_by = nullptr;
     enter(fiber);
     ran += 1;
   }
   return ran;
+}
+
+/* Until nobody can go on. */
+inline void run_threads(unsigned blocks, unsigned count) {
+  for (;;) {
+    const bool backwards = draw(2) == 1;
+    const unsigned lazy = draw(blocks + 1);
+    if (lazy < blocks && sweep(count, backwards, &machine.blocks[lazy]) > 0) continue;
+    if (sweep(count, backwards, nullptr) == 0) return;
+  }
 }
 
 inline void run_cluster(unsigned first_block, unsigned blocks, unsigned threads, size_t shared_bytes) {
@@ -166,9 +191,10 @@ inline void run_cluster(unsigned first_block, unsigned blocks, unsigned threads,
     block.warps.assign((threads + kWarp - 1) / kWarp, Warp{});
     for (unsigned w = 0; w < block.warps.size(); w++) block.warps[w].barrier.expected = threads - w * kWarp < kWarp ? threads - w * kWarp : kWarp;
     block.shared.assign(shared_bytes + 16, 0xff);
+    block.unfinished = threads;
     for (unsigned k = 0; k < threads; k++) start(machine.fibers[b * threads + k], block, k);
   }
-  for (bool backwards = false; sweep(blocks * threads, backwards) > 0; backwards = !backwards) continue;
+  run_threads(blocks, blocks * threads);
   for (unsigned k = 0; k < blocks * threads; k++) {
     if (machine.fibers[k].finished) continue;
     std::fprintf(stderr, "emulated CUDA: thread %u of block %u waits at a barrier that the others never reach\n", k % threads, first_block + k / threads);
