@@ -33,7 +33,7 @@ struct Kept {
   float *references;   /* [blocks_of(vocabulary)] */
 };
 
-constexpr int64_t kKeptBlock = 1024;
+constexpr int64_t kKeptBlock = 4096;
 inline int64_t blocks_of(int64_t vocabulary) { return (vocabulary + kKeptBlock - 1) / kKeptBlock; }
 
 /* Where a row's gradient goes and what it is made from: d_logp and d_entropy are dL/dlogp and dL/dH times the scale. */

@@ -67,6 +67,7 @@ DART_LANES void store_around(Lanes x, float *to) {
   _mm256_stream_ps(to, x.a);
   _mm256_stream_ps(to + 8, x.b);
 }
+DART_LANES void settle() { _mm_sfence(); }
 DART_LANES void fetch(const void *address) { _mm_prefetch(static_cast<const char *>(address), _MM_HINT_T1); }
 
 DART_LANES float sum_of(Lanes x) {

@@ -60,9 +60,12 @@ DART_LANES void store(Lanes a, Half *to) {
 }
 /* Past the caches; `to` on a multiple of 64 bytes. */
 DART_LANES void store_around(Lanes a, float *to) { _mm512_stream_ps(to, a.v); }
+/* What store_around wrote is there for other threads. */
+DART_LANES void settle() { _mm_sfence(); }
+/* Asks for the line of an address, for the second cache. */
 DART_LANES void fetch(const void *address) { _mm_prefetch(static_cast<const char *>(address), _MM_HINT_T1); }
 
-/* The lower eight sums: lane i plus lane i + 8. */
+/* Pairwise: lane i and lane i + 8, then i + 4, i + 2, i + 1. */
 DART_LANES float sum_of(Lanes a) {
   const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

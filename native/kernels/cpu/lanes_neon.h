@@ -87,6 +87,7 @@ DART_LANES void store(const Lanes &a, Half *to) {
   for (int k = 0; k < 4; k++) vst1_u16(&to[4 * k].bits, vreinterpret_u16_f16(vcvt_f16_f32(a.v[k])));
 }
 DART_LANES void store_around(const Lanes &a, float *to) { store(a, to); }
+DART_LANES void settle() {}
 DART_LANES void fetch(const void *address) { __builtin_prefetch(address, 0, 2); }
 
 DART_LANES float sum_of(const Lanes &a) {

@@ -19,9 +19,6 @@
 namespace dart {
 namespace {
 
-/* Below this much work another thread is not worth its waking, which takes tens of microseconds. */
-constexpr int64_t kWorthWaking = 1 << 17;
-
 /* One call's work; pieces are taken in order by whoever is free. */
 struct Job {
   Piece piece;

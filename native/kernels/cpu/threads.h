@@ -9,6 +9,13 @@
 
 namespace dart {
 
+#ifdef DART_SHARE_EVERYTHING /* for checks: the least work goes to the pool, row by row */
+constexpr int64_t kWorthWaking = 0, kPiece = 1;
+#else
+/* Work below which another thread is not worth its waking (tens of microseconds), and what a thread takes at a time. */
+constexpr int64_t kWorthWaking = 1 << 17, kPiece = 1 << 14;
+#endif
+
 using Piece = void (*)(const void *context, int64_t begin, int64_t end);
 
 /*
@@ -24,8 +31,7 @@ void for_pieces(int64_t items, int64_t each, int64_t work, const Visit &visit) {
   run_pieces(items, each, work, [](const void *context, int64_t begin, int64_t end) { (*static_cast<const Visit *>(context))(begin, end); }, &visit);
 }
 
-/* Rows that a thread takes at a time: enough of them that taking costs nothing. */
-inline int64_t rows_of_a_piece(int64_t vocabulary) { return vocabulary >= 16384 ? 1 : 16384 / vocabulary; }
+inline int64_t rows_of_a_piece(int64_t vocabulary) { return vocabulary >= kPiece ? 1 : kPiece / vocabulary; }
 
 constexpr int kMostThreads = 1024;
 

@@ -31,16 +31,16 @@ DART_LANES void store_some(Lanes values, T *to, int64_t count) {
 }
 
 /*
- * exp(x) for floor <= x <= 0, within 1 ulp: x = n ln 2 + r, |r| <= ln 2 / 2, e^r = 1 + r + r^2 q(r) with q of degree 4
- * (least greatest relative error, 4e-9), times 2^n by way of the exponent's bits. exp(kExpFloor) is 0.
+ * exp(x) for floor <= x <= 0, within 2 ulp where it matters: x = n ln 2 + r, |r| <= ln 2 / 2, e^r = 1 + r + r^2 q(r) with
+ * q of degree 4 (least greatest relative error, 4e-9), times 2^n by way of the exponent's bits. ln 2 is one constant,
+ * off by 2e-9: relative error n * 2e-9, so more than rounding only where exp is below 1e-9. exp(kExpFloor) is 0.
  */
 constexpr float kExpFloor = -87.9f; /* n = -127, whose exponent bits are 0 */
 
 DART_LANES Lanes exponential(Lanes x) {
-  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f, kRound = 12582912.0f; /* 1.5 * 2^23 */
+  constexpr float kLog2E = 1.44269504f, kLn2 = 0.69314718f, kRound = 12582912.0f; /* 1.5 * 2^23 */
   const Lanes shifted = multiply_add(x, all(kLog2E), all(kRound));
-  const Lanes n = subtract(shifted, all(kRound));
-  const Lanes r = subtract_product(subtract_product(x, n, all(kLn2High)), n, all(kLn2Low));
+  const Lanes r = subtract_product(x, subtract(shifted, all(kRound)), all(kLn2));
   Lanes p = all(1.381446724e-3f);
   p = multiply_add(p, r, all(8.368780836e-3f));
   p = multiply_add(p, r, all(4.166839272e-2f));
@@ -51,9 +51,14 @@ DART_LANES Lanes exponential(Lanes x) {
   return multiply(p, power_of_two(shifted));
 }
 
-/* (x - reference) / T, not below kExpFloor: an excluded entry gets exp 0 and a finite distance, so that 0 * d is 0. */
+/*
+ * (x - reference) / T, not below kExpFloor: an excluded entry gets exp 0 and a finite distance, so that 0 * d is 0.
+ * `unit` is T = 1, the usual one.
+ */
+template <bool unit>
 DART_LANES Lanes distance(Lanes x, Lanes reference, Lanes inverse_temperature) {
-  return at_least(multiply(subtract(x, reference), inverse_temperature), all(kExpFloor));
+  const Lanes d = subtract(x, reference);
+  return at_least(unit ? d : multiply(d, inverse_temperature), all(kExpFloor));
 }
 
 inline float inverse_of(double temperature) {

@@ -13,7 +13,7 @@ struct GradientTerms {
 };
 
 DART_LANES Lanes gradient_of(Lanes x, const GradientTerms &terms) {
-  const Lanes d = distance(x, terms.reference, terms.inverse);
+  const Lanes d = distance<false>(x, terms.reference, terms.inverse);
   const Lanes p = multiply(exponential(d), terms.inverse_sum);
   return subtract_product(all(0.0f), p, multiply_add(terms.b, add(d, terms.offset), terms.a));
 }
@@ -47,7 +47,7 @@ DART_LANES void scale_block(const float *exponentials, D *dlogits, int64_t count
     store_some(subtract_product(zero, load_some(exponentials + i, rest, 0.0f), times), dlogits + i, rest);
 }
 
-/* Where the row is too long to be read again before it would be written back: not through the caches. */
+/* The same around the caches, from the first multiple of 64 bytes on. */
 DART_LANES void scale_block_around(const float *exponentials, float *dlogits, int64_t count, float factor) {
   const int64_t first = static_cast<int64_t>((64 - reinterpret_cast<uintptr_t>(dlogits) % 64) % 64 / sizeof(float));
   const int64_t head = first < count ? first : count, whole = (count - head) / kLanes * kLanes;
@@ -73,6 +73,7 @@ void gradient_from_kept(const Row &row, const RowSums &sums, const RowGradient &
     }
     scale_block(kept.exponentials + begin, dlogits + begin, count, factor);
   }
+  if (gradient.stream) settle();
   if (row.target >= 0) from_float(static_cast<float>(own), dlogits + row.target);
 }
 

@@ -31,16 +31,16 @@ struct BlockSums {
   Lanes sum[2], weighted[2];
 };
 
-template <bool keep>
+template <bool keep, bool unit>
 DART_LANES void add_exponentials(Lanes x, Lanes reference, Lanes inverse, Lanes &sum, Lanes &weighted, float *exponentials) {
-  const Lanes d = distance(x, reference, inverse);
+  const Lanes d = distance<unit>(x, reference, inverse);
   const Lanes e = exponential(d);
   sum = add(sum, e);
   weighted = multiply_add(e, d, weighted);
   if constexpr (keep) store(e, exponentials);
 }
 
-template <bool keep, typename T>
+template <bool keep, bool unit, typename T>
 DART_LANES void block_exponentials(const T *x, int64_t count, float maximum, float inverse_temperature, float *exponentials, const T *next,
                                    double *sum, double *weighted) {
   const Lanes reference = all(maximum), inverse = all(inverse_temperature), zero = all(0.0f);
@@ -51,20 +51,20 @@ DART_LANES void block_exponentials(const T *x, int64_t count, float maximum, flo
       fetch(next + i);
       if constexpr (sizeof(T) == 4) fetch(next + i + kLanes);
     }
-    add_exponentials<keep>(load(x + i), reference, inverse, sums.sum[0], sums.weighted[0], exponentials + i);
-    add_exponentials<keep>(load(x + i + kLanes), reference, inverse, sums.sum[1], sums.weighted[1], exponentials + i + kLanes);
+    add_exponentials<keep, unit>(load(x + i), reference, inverse, sums.sum[0], sums.weighted[0], exponentials + i);
+    add_exponentials<keep, unit>(load(x + i + kLanes), reference, inverse, sums.sum[1], sums.weighted[1], exponentials + i + kLanes);
   }
   for (; i < count; i += kLanes) {
     const int64_t rest = count - i < kLanes ? count - i : kLanes;
     float some[kLanes];
-    add_exponentials<keep>(rest < kLanes ? load_some(x + i, rest, -INFINITY) : load(x + i), reference, inverse, sums.sum[0], sums.weighted[0], some);
+    add_exponentials<keep, unit>(rest < kLanes ? load_some(x + i, rest, -INFINITY) : load(x + i), reference, inverse, sums.sum[0], sums.weighted[0], some);
     if constexpr (keep) std::memcpy(exponentials + i, some, static_cast<size_t>(rest) * sizeof(float));
   }
   *sum += sum_of(add(sums.sum[0], sums.sum[1]));
   *weighted += sum_of(add(sums.weighted[0], sums.weighted[1]));
 }
 
-template <bool keep, typename T>
+template <bool keep, bool unit, typename T>
 RowSums row_sums(const Row &row, const Kept &kept) {
   const T *logits = static_cast<const T *>(row.logits), *next = static_cast<const T *>(row.next);
   const float inverse = inverse_of(row.temperature), target = row.target < 0 ? -INFINITY : to_float(logits[row.target]);
@@ -79,16 +79,21 @@ RowSums row_sums(const Row &row, const Kept &kept) {
       sum *= factor;
     }
     maximum = greatest;
-    block_exponentials<keep>(logits + begin, count, maximum, inverse, keep ? kept.exponentials + begin : nullptr,
+    block_exponentials<keep, unit>(logits + begin, count, maximum, inverse, keep ? kept.exponentials + begin : nullptr,
                              next == nullptr ? nullptr : next + begin, &sum, &weighted);
     if constexpr (keep) kept.references[begin / kKeptBlock] = maximum;
   }
   return finish_sums(maximum, target, sum, weighted);
 }
 
-RowSums row_sums(const Row &row, const Kept &kept) {
-  return with_type(row.type, [&]<typename T>(T *) { return kept.exponentials != nullptr ? row_sums<true, T>(row, kept) : row_sums<false, T>(row, kept); });
+template <bool unit>
+RowSums row_sums_at(const Row &row, const Kept &kept) {
+  return with_type(row.type, [&]<typename T>(T *) {
+    return kept.exponentials != nullptr ? row_sums<true, unit, T>(row, kept) : row_sums<false, unit, T>(row, kept);
+  });
 }
+
+RowSums row_sums(const Row &row, const Kept &kept) { return row.temperature == 1 ? row_sums_at<true>(row, kept) : row_sums_at<false>(row, kept); }
 
 }  // namespace
 }  // namespace dart
