@@ -11,6 +11,4 @@ command -v "$python" > /dev/null || { echo "bench-kernels: there is no $python. 
 library=$here/../build/Release/libdart_cpu.so
 [ -f "$library" ] || { echo "bench-kernels: $library is not built. Try: make build" >&2; exit 2; }
 "${CXX:-c++}" -O3 -march=native -std=c++17 -shared -fPIC -pthread -o "$folder/libsweep.so" "$here/sweep.cc"
-# malloc keeps what is freed: eager PyTorch then works in warm memory too, instead of paying for new pages in every call.
-export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=1099511627776
 exec env PYTHONDONTWRITEBYTECODE=1 "$python" "$here/bench_kernels.py" "$library" "$folder/libsweep.so" "$@"

@@ -81,25 +81,46 @@ class PolicyCase:
         return before, lambda: eager.policy_loss(torch, logits, target, old, advantage, scale, entropy)
 
 
+class KeptMemory:
+    """
+    While it lasts, malloc keeps what is freed. As it comes, glibc gives a freed matrix back to the system and PyTorch pays for
+    new pages in each call; in here it works in warm memory, which is the hardest to beat.
+    """
+
+    TRIM_THRESHOLD, MMAP_MAX = -1, -4
+
+    def __enter__(self):
+        self.libc = ctypes.CDLL(None)
+        self.set(2**31 - 1, 0)
+
+    def __exit__(self, *_):
+        self.set(128 * 1024, 65_536)
+        self.libc.malloc_trim(0)
+
+    def set(self, trim, most):
+        if hasattr(self.libc, "mallopt"):
+            self.libc.mallopt(self.TRIM_THRESHOLD, trim)
+            self.libc.mallopt(self.MMAP_MAX, most)
+
+
 def policy(metrics, case, sweep, threads, bonus):
-    """Without an entropy bonus also against the eager loss that reports no entropy, the least that a trainer computes."""
-    shape = f"policy_loss/{dart.NAMES[case.kind]} {case.rows}x{case.vocabulary}/{threaded(threads)}{', entropy bonus' if bonus else ''}"
-    calls = {"ours": (case.restore, case.ours(0.01 if bonus else 0.0))}
-    calls["sweep"] = (case.restore, lambda: sweep.dart_sweep(case.work.pointer, case.bytes // 4, threads))
+    """Without an entropy bonus, against the eager loss that reports no entropy, which is the least that a trainer computes."""
+    name = f"policy_loss/{dart.NAMES[case.kind]} {case.rows}x{case.vocabulary}/{threaded(threads)}{', entropy bonus' if bonus else ''}"
+    ours = (case.restore, case.ours(0.01 if bonus else 0.0))
+    calls = {"ours": ours, "sweep": (case.restore, lambda: sweep.dart_sweep(case.work.pointer, case.bytes // 4, threads))}
     if torch:
-        calls["entropy"] = case.theirs("bonus" if bonus else "reported")
+        calls["eager"] = case.theirs("bonus" if bonus else "none")
         if not bonus:
-            calls["least"] = case.theirs("none")
+            calls["entropy"] = case.theirs("reported")
     times = interleaved(calls)
-    ours = times["ours"]
-    if torch is None:
-        metrics.add(shape, 1e3 * ours, "ms")
-    elif bonus:
-        metrics.add(shape, 1e3 * ours, "ms", EAGER, times["entropy"] / ours)
-    else:
-        metrics.add(shape, 1e3 * ours, "ms", f"{EAGER} without entropy", times["least"] / ours)
-        metrics.add(f"{shape}, entropy reported", 1e3 * ours, "ms", EAGER, times["entropy"] / ours)
-    metrics.add(f"{shape}, bandwidth", 2 * case.bytes / ours / 1e9, "GB/s", SWEEP, times["sweep"] / ours)
+    time = times["ours"]
+    metrics.add(name, 1e3 * time, "ms", *((EAGER, times["eager"] / time) if torch else ()))
+    if torch and not bonus:
+        metrics.add(f"{name}, entropy reported", 1e3 * time, "ms", f"{EAGER} with entropy", times["entropy"] / time)
+        with KeptMemory():
+            kept = interleaved({"ours": ours, "eager": calls["eager"]})
+        metrics.add(f"{name}, memory kept", 1e3 * kept["ours"], "ms", f"{EAGER} in warm memory", kept["eager"] / kept["ours"])
+    metrics.add(f"{name}, bandwidth", 2 * case.bytes / time / 1e9, "GB/s", SWEEP, times["sweep"] / time)
 
 
 class AdamwCase:
@@ -185,8 +206,7 @@ def memory(metrics, options, name, what, size):
     """Peak of what is allocated beside the inputs, as share of the matrix that the work is about."""
     def ask(who):
         command = [sys.executable, __file__, options.library, options.sweep, "--memory", who, what, *options.quick_flag]
-        fresh = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
-        return int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=fresh).stdout)
+        return int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
     ours = ask("ours")
     share = 100 * ours / size
