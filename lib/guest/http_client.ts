@@ -1,4 +1,3 @@
-import { decode } from 'fast-png';
 import { z } from 'zod';
 import { DartError } from '../errors.ts';
 import { parseAccessibilityXml } from './accessibility_xml.ts';
@@ -14,6 +13,7 @@ import type {
   WindowMatch,
 } from './guest.ts';
 import { type GuestRequest, type RetryOptions, requestGuest } from './http_request.ts';
+import { pngFrame } from './png_frame.ts';
 import { PYAUTOGUI_PREFIX, toPyautogui } from './pyautogui.ts';
 
 export interface HttpGuestOptions extends Partial<RetryOptions> {
@@ -61,7 +61,7 @@ export class HttpGuest implements Guest {
 
   async screenshot(): Promise<Frame> {
     const request = { method: 'GET', path: '/screenshot', timeoutMs: LIMITS.screenshot, idempotent: true } as const;
-    return frameOf(new Uint8Array(await (await this.request(request)).arrayBuffer()), this.id);
+    return pngFrame(new Uint8Array(await (await this.request(request)).arrayBuffer()), this.id);
   }
 
   async accessibility(): Promise<AccessibleNode> {
@@ -158,35 +158,4 @@ export async function connectResettable(url: string, options: HttpGuestOptions =
 
 function windowBody(name: string, match: WindowMatch): Record<string, unknown> {
   return { window_name: name, strict: match.strict ?? false, by_class: match.byClass ?? false };
-}
-
-const PNG_MAGIC = [137, 80, 78, 71];
-
-function frameOf(png: Uint8Array, where: string): Frame {
-  if (!PNG_MAGIC.every((byte, i) => png[i] === byte)) throw new DartError('the screenshot is no PNG', { where });
-  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
-  let rgb: Uint8Array | null = null;
-  return {
-    width: view.getUint32(16),
-    height: view.getUint32(20),
-    png: () => png,
-    rgb: () => {
-      rgb ??= decodeRgb(png);
-      return rgb;
-    },
-  };
-}
-
-function decodeRgb(png: Uint8Array): Uint8Array {
-  const { width, height, data, channels, palette, depth } = decode(png);
-  const rgb = new Uint8Array(width * height * 3);
-  const shift = depth === 16 ? 8 : 0;
-  for (let i = 0; i < width * height; i++) {
-    const colour = palette?.[data[i] ?? 0];
-    for (let c = 0; c < 3; c++) {
-      const value = colour ? colour[c] : (data[i * channels + (channels < 3 ? 0 : c)] ?? 0) >> shift;
-      rgb[i * 3 + c] = value ?? 0;
-    }
-  }
-  return rgb;
 }

@@ -1,0 +1,30 @@
+import { DartError, type DartErrorOptions } from '../../errors.ts';
+
+/**
+ * What went wrong with a request to a server:
+ * - `unreachable`: nothing has reached it; nobody listens there, or it is restarting
+ * - `timeout`: no whole answer in time
+ * - `busy`: it asks to come again later (429, 503)
+ * - `broken`: an answer that is none: status 5xx, a connection reset, half a JSON, an aborted reply
+ * - `refused`: it will never answer this request (other 4xx)
+ */
+export type FailureKind = 'unreachable' | 'timeout' | 'busy' | 'broken' | 'refused';
+
+/** A request to a server that did not give a whole answer. */
+export class ServerFailure extends DartError {
+  readonly kind: FailureKind;
+  /** What the server said about when to come again. */
+  readonly retryAfterMs: number | null;
+
+  constructor(kind: FailureKind, message: string, options: DartErrorOptions & { retryAfterMs?: number | null } = {}) {
+    super(message, options);
+    this.name = 'ServerFailure';
+    this.kind = kind;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** Whether the same request may be answered if it is made again, without anything else changing. */
+export function isPassing(error: unknown): error is ServerFailure {
+  return error instanceof ServerFailure && (error.kind === 'busy' || error.kind === 'broken');
+}
