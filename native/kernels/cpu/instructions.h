@@ -1,6 +1,6 @@
 /*
  * The inner loops, once for each set of instructions. scalar.cc is the readable reference; avx2.cc, avx512.cc and
- * neon.cc compile one body (vector_*.h) over 16 lanes each, and give the same bits as one another.
+ * neon.cc compile one body (vector_*.h) over 16 lanes each; AVX2 and AVX-512 give the same bits.
  */
 #ifndef DART_CPU_INSTRUCTIONS_H
 #define DART_CPU_INSTRUCTIONS_H

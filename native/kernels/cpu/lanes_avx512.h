@@ -1,4 +1,4 @@
-/* Sixteen floats in one AVX-512 register. The three lanes_*.h offer the same functions and give the same bits. */
+/* Sixteen floats in one AVX-512 register. The three lanes_*.h offer the same functions. */
 #ifndef DART_CPU_LANES_AVX512_H
 #define DART_CPU_LANES_AVX512_H
 

@@ -48,9 +48,9 @@ struct PolicyLoss {
   void add_up() const;
 
  private:
-  Row row_at(int64_t row) const;
+  Row row_at(int64_t row, int64_t end) const;
   Kept keep(int64_t row) const;
-  void measure(int64_t row, const Kept &kept) const;
+  void measure(int64_t row, int64_t end, const Kept &kept) const;
   void finish(int64_t row, const Kept &kept) const;
 };
 
@@ -78,8 +78,9 @@ void write_token(const dart_policy_loss_args &args, int64_t row, const TokenTerm
   args.token_loss[row] = static_cast<float>(terms.loss);
 }
 
-Row PolicyLoss::row_at(int64_t row) const {
-  const bool more = row + 1 < args.rows && !is_ignored(args, row + 1);
+/* `end`: of the rows that this thread has. */
+Row PolicyLoss::row_at(int64_t row, int64_t end) const {
+  const bool more = row + 1 < end && !is_ignored(args, row + 1);
   return {
       element(args.logits, args.logits_type, row * args.logits_stride),
       args.vocabulary,
@@ -100,11 +101,11 @@ Kept PolicyLoss::keep(int64_t row) const {
   return {scratch, scratch + args.vocabulary};
 }
 
-void PolicyLoss::measure(int64_t row, const Kept &kept) const {
+void PolicyLoss::measure(int64_t row, int64_t end, const Kept &kept) const {
   Record &record = records[row];
   record.means = {0.0, NAN};
   record.state = is_ignored(args, row) ? RowState::ignored : logit(args, row) == -INFINITY ? RowState::excluded : RowState::scored;
-  if (record.state == RowState::scored) record.sums = table.row_sums(row_at(row), kept);
+  if (record.state == RowState::scored) record.sums = table.row_sums(row_at(row, end), kept);
 }
 
 void PolicyLoss::finish(int64_t row, const Kept &kept) const {
@@ -118,20 +119,20 @@ void PolicyLoss::finish(int64_t row, const Kept &kept) const {
       element(args.dlogits, args.dlogits_type, row * args.dlogits_stride), args.dlogits_type, stream, scale * record.terms.d_logp,
       scale * record.terms.d_entropy,
   };
-  if (kept.exponentials != nullptr) table.gradient_from_kept(row_at(row), record.sums, to, kept);
-  else table.gradient(row_at(row), record.sums, to);
+  if (kept.exponentials != nullptr) table.gradient_from_kept(row_at(row, row), record.sums, to, kept);
+  else table.gradient(row_at(row, row), record.sums, to);
 }
 
 void PolicyLoss::whole_rows(int64_t begin, int64_t end) const {
   for (int64_t row = begin; row < end; row++) {
     const Kept kept = keep(row);
-    measure(row, kept);
+    measure(row, end, kept);
     finish(row, kept);
   }
 }
 
 void PolicyLoss::measure_rows(int64_t begin, int64_t end) const {
-  for (int64_t row = begin; row < end; row++) measure(row, {nullptr, nullptr});
+  for (int64_t row = begin; row < end; row++) measure(row, end, {nullptr, nullptr});
 }
 
 void PolicyLoss::finish_rows(int64_t begin, int64_t end) const {
@@ -169,7 +170,7 @@ extern "C" int dart_policy_loss(const dart_policy_loss_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
   if (args->rows > 0 && args->workspace == nullptr) return dart::fail(DART_BAD_ARGUMENT, "workspace is NULL: dart_policy_loss_workspace(rows) bytes are needed");
   const dart::PolicyLoss call = {*args, dart::instructions(), static_cast<dart::Record *>(args->workspace), dart::streams(*args)};
-  const int64_t work = args->rows * args->vocabulary, each = dart::rows_of_a_piece(args->vocabulary);
+  const int64_t work = args->rows * args->vocabulary, each = dart::rows_of_a_piece(args->rows, args->vocabulary);
   if (dart::needs_sequences(*args)) {
     dart::for_pieces(args->rows, each, work, [&](int64_t begin, int64_t end) { call.measure_rows(begin, end); });
     call.share_sequences();

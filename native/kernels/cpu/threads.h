@@ -31,13 +31,22 @@ void for_pieces(int64_t items, int64_t each, int64_t work, const Visit &visit) {
   run_pieces(items, each, work, [](const void *context, int64_t begin, int64_t end) { (*static_cast<const Visit *>(context))(begin, end); }, &visit);
 }
 
-inline int64_t rows_of_a_piece(int64_t vocabulary) { return vocabulary >= kPiece ? 1 : kPiece / vocabulary; }
-
 constexpr int kMostThreads = 1024;
 
 int thread_count();
 /* 0: as many as this process may run on. Threads that are not wanted any more are joined. */
 void set_thread_count(int threads);
+
+/*
+ * Rows that a thread takes at a time: enough that taking costs nothing, and neighbours, so that a long row can be fetched
+ * while the one before is worked on; yet several pieces for each thread.
+ */
+inline int64_t rows_of_a_piece(int64_t rows, int64_t vocabulary) {
+  const int64_t share = rows / (4 * thread_count());
+  const int64_t neighbours = kPiece == 1 ? 2 : share < 8 ? share : 8;
+  const int64_t small = kPiece / vocabulary;
+  return small > neighbours ? small : neighbours > 1 ? neighbours : 1;
+}
 
 /* `size` floats of the calling thread's own, on a multiple of 64 bytes, for one piece of work. NULL: no memory. */
 float *thread_scratch(int64_t size);
