@@ -5,6 +5,7 @@ import type { BenchMetric } from '../../lib/stream/bench.ts';
 /** What `make bench` measures, in order; `make bench ARGS=stream,desktop` takes some of them. */
 const SUITES: Readonly<Record<string, () => Promise<BenchMetric[]>>> = {
   stream: async () => (await import('../../lib/stream/stream.bench.ts')).bench(),
+  curate: async () => (await import('./curate.bench.ts')).bench(),
   store: async () => (await import('../../lib/store/store.bench.ts')).bench(),
   desktop: async () => (await import('../../lib/desktop/desktop.bench.ts')).bench(),
   network: async () => (await import('../../lib/policy/network/network.bench.ts')).bench(),
