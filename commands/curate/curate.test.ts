@@ -158,6 +158,8 @@ describe('dart-curate', () => {
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain('would curate standard input, stored in sqlite:dart.db: pool dart');
     expect(() => readFileSync(join(cwd, 'dart.db'))).toThrow('ENOENT');
+    const server = await curate(['--dry-run', '--store', 'mysql://me:se@cret@db/dart'], lines(pair('g1')));
+    expect(server.stderr).toContain('stored in mysql://me:***@db/dart: pool dart');
   });
 
   it('prints a table of what was left out', async () => {

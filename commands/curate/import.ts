@@ -11,6 +11,7 @@ import { importOsworld } from '../../lib/curation/import/osworld.ts';
 import { presetOptions } from '../../lib/curation/options.ts';
 import { isSuccess } from '../../lib/curation/success.ts';
 import { EXIT } from '../../lib/errors.ts';
+import { withoutPassword } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { type AnyRecord, SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { blobsFolder } from './blobs.ts';
@@ -135,7 +136,7 @@ function tellWhatIsMissing(context: CommandContext, counts: Readonly<Record<stri
 
 function tellPlan(context: CommandContext): number {
   const { options, positionals } = context;
-  const keep = options.store === undefined ? '' : `, stored in ${options.store}`;
+  const keep = options.store === undefined ? '' : `, stored in ${withoutPassword(String(options.store))}`;
   const where = `screenshots to ${blobsFolder(context)}${keep}`;
   logOf(context).info(`would import ${options.from} from ${positionals.join(', ')}: ${where}`);
   return EXIT.ok;

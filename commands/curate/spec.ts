@@ -7,7 +7,10 @@ import { demosSpec, pairsSpec, selectTasksSpec } from './spec_offline.ts';
 import { poolExport, poolPrune } from './spec_pool.ts';
 
 const FILES = { name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true };
-const REQUIRED_STORE = { ...STORE, describe: 'Store, sqlite:PATH; without it the default store' };
+const REQUIRED_STORE = {
+  ...STORE,
+  describe: 'Store, sqlite:PATH or mysql://USER@HOST/DATABASE; without it the default store',
+};
 
 const poolAdd: CommandSpec = {
   name: 'add',

@@ -3,7 +3,10 @@ import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
 import { DYNAMICS_OPTIONS } from './dynamics.ts';
 import { STORE } from './options.ts';
 
-const REQUIRED_STORE = { ...STORE, describe: 'Store, sqlite:PATH; without it the default store' };
+const REQUIRED_STORE = {
+  ...STORE,
+  describe: 'Store, sqlite:PATH or mysql://USER@HOST/DATABASE; without it the default store',
+};
 const RUN: OptionSpec = { name: 'run-id', type: 'string', value: 'ID', describe: 'Only rollouts of this run' };
 
 /** `dart-curate stats` */

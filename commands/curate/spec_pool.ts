@@ -2,7 +2,10 @@ import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/co
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
 import { STORE } from './options.ts';
 
-const REQUIRED_STORE = { ...STORE, describe: 'Store, sqlite:PATH; without it the default store' };
+const REQUIRED_STORE = {
+  ...STORE,
+  describe: 'Store, sqlite:PATH or mysql://USER@HOST/DATABASE; without it the default store',
+};
 const TASK: OptionSpec = { name: 'task', type: 'string', value: 'ID', describe: 'Only successes of this task' };
 
 /** `dart-curate pool prune`. */

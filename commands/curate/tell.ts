@@ -4,6 +4,7 @@ import type { CurationOptions } from '../../lib/curation/options.ts';
 import type { Shelf } from '../../lib/curation/shelf.ts';
 import type { Tally } from '../../lib/curation/tally.ts';
 import { EXIT } from '../../lib/errors.ts';
+import { withoutPassword } from '../../lib/store/index.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
 
 /** That there was nothing to curate, and what came instead. */
@@ -44,7 +45,8 @@ export function tellPlan(context: CommandContext, rules: CurationOptions): numbe
   const files = positionals.length === 0 ? 'standard input' : positionals.join(', ');
   const from = options['from-store'] === true ? 'what the store holds' : files;
   const since = options.cursor === undefined ? '' : ` from where ${options.cursor} ended`;
-  const keep = options.store === undefined ? 'nothing is stored' : `stored in ${options.store}`;
+  const keep =
+    options.store === undefined ? 'nothing is stored' : `stored in ${withoutPassword(String(options.store))}`;
   logOf(context).info(
     `would curate ${from}${since}, ${keep}: pool ${rules.pool}, staleness up to ${rules.maxStaleness}, advantage ${rules.advantage} per ${rules.advantageScope}`,
   );
