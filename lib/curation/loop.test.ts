@@ -1,4 +1,6 @@
-import { hostname } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../store/index.ts';
 import { type Sketch, trajectory } from '../store/trajectories.testing.ts';
@@ -193,6 +195,37 @@ describe('settleAbandoned', () => {
     for await (const record of settleAbandoned(parts, 15_000)) written.push(record);
     expect(shown(written)).toEqual(['left left.0', 'left left.1']);
     expect(curator.openGroups.map((group) => group.group_id)).toEqual(['busy', 'piped']);
+  });
+});
+
+describe('ARPO replay with a store', () => {
+  const arpo: Setting = { options: presetOptions('arpo') };
+
+  it('replaces member 0 by a success that an earlier process has stored', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dart-arpo-'));
+    const url = `sqlite:${folder}/dart.db`;
+    const [own, kept] = [store, await openStore(url)];
+    store = kept;
+    await curate(pair('g0'), arpo);
+    await kept.close();
+    store = await openStore(url);
+    // Mean 0.02 and std 0.028: below 0.2 and 0.05.
+    const failures = [0, 1].map((index) =>
+      trajectory({ id: `g1.${index}`, group: 'g1', index, reward: 0.04 * index, steps: 1, minute: 9 - index }),
+    );
+    const written = await curate(failures, arpo);
+    expect(shown(written)).toEqual(['success_injected', 'g1 g0.1', 'g1 g1.1']);
+    expect(written[0]).toMatchObject({ trajectory_id: 'g0.1', replaced: 'g1.0' });
+    await store.close();
+    store = own;
+    rmSync(folder, { recursive: true });
+  });
+
+  it('keeps the newest eight successes of a task', async () => {
+    const nine = Array.from({ length: 9 }, (_, i) => pair(`g${i}`)).flat();
+    await curate(nine, arpo);
+    const ids = await store.experienceIds('chrome/t1');
+    expect(ids).toEqual([8, 7, 6, 5, 4, 3, 2, 1].map((i) => `g${i}.1`));
   });
 });
 

@@ -1,6 +1,7 @@
 import type { AnyRecord } from '../stream/records.ts';
 import type { RecordWriter } from '../stream/writer.ts';
-import { samplePieces } from './sample-line.ts';
+import { ByteBuffer } from './byte-buffer.ts';
+import { appendSample } from './sample-line.ts';
 
 /** Bytes of samples that are written in one go. */
 const CHUNK = 1 << 18;
@@ -11,8 +12,7 @@ const CHUNK = 1 << 18;
  */
 export class RecordBatch {
   readonly #writer: RecordWriter;
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #lines = new ByteBuffer(CHUNK);
   #count = 0;
 
   constructor(writer: RecordWriter) {
@@ -20,26 +20,18 @@ export class RecordBatch {
   }
 
   async write(record: AnyRecord): Promise<void> {
-    const pieces = samplePieces(record);
-    if (pieces === null) {
+    if (!appendSample(record, this.#lines)) {
       await this.flush();
       return this.#writer.write(record);
     }
-    for (const piece of pieces) {
-      this.#pieces.push(piece);
-      this.#bytes += piece.length;
-    }
     this.#count += 1;
-    if (this.#bytes >= CHUNK) await this.flush();
+    if (this.#lines.length >= CHUNK) await this.flush();
   }
 
   async flush(): Promise<void> {
     if (this.#count === 0) return;
-    const lines = Buffer.concat(this.#pieces, this.#bytes);
     const count = this.#count;
-    this.#pieces = [];
-    this.#bytes = 0;
     this.#count = 0;
-    await this.#writer.writeLines(lines, count);
+    await this.#writer.writeLines(this.#lines.take(), count);
   }
 }

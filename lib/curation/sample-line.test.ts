@@ -4,10 +4,11 @@ import { trajectory } from '../store/trajectories.testing.ts';
 import { recordLine } from '../stream/finite.ts';
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import { RecordWriter } from '../stream/writer.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { keepLine } from './raw.ts';
 import { RecordBatch } from './record-batch.ts';
 import { makeSamples } from './sample.ts';
-import { samplePieces } from './sample-line.ts';
+import { appendSample } from './sample-line.ts';
 import type { Scored } from './success.ts';
 
 /** A trajectory as it comes from a line of text. */
@@ -23,15 +24,15 @@ function samplesOf(one: Scored) {
 }
 
 function lineOf(sample: AnyRecord): string | null {
-  const pieces = samplePieces(sample);
-  return pieces && Buffer.concat(pieces).toString();
+  const bytes = new ByteBuffer(8);
+  return appendSample(sample, bytes) ? bytes.take().toString() : null;
 }
 
 const long: Trajectory = { ...trajectory({ id: 'lång', reward: 1, steps: 40, reply: 'Klick “Öffnen”\n' }), extra: [1] };
 long.steps[3]!.prompt.screenshots = 3;
 
-describe('samplePieces', () => {
-  it('spell the same line as the record does, history and pictures included', () => {
+describe('appendSample', () => {
+  it('spells the same line as the record does, history and pictures included', () => {
     const samples = samplesOf(read(JSON.stringify(long)));
     expect(samples).toHaveLength(40);
     for (const sample of samples) expect(lineOf(sample)).toBe(`${recordLine(sample)}\n`);
@@ -39,14 +40,14 @@ describe('samplePieces', () => {
     expect(samples[3]!.screenshots).toHaveLength(2);
   });
 
-  it('keep the spelling of the step', () => {
+  it('keeps the spelling of the step', () => {
     const text = JSON.stringify(trajectory({ id: 'a', reward: 1, steps: 1 })).replace('-0.25', '-2.50e-1');
     const line = lineOf(samplesOf(read(text))[0]!)!;
     expect(line).toContain('"logprobs":[-2.50e-1,-0.5]');
     expect(JSON.parse(line)).toEqual(samplesOf(read(text))[0]);
   });
 
-  it('are not there for steps that were put right, nor for trajectories without a line', () => {
+  it('cannot for steps that were put right, nor for trajectories without a line', () => {
     const text = JSON.stringify(trajectory({ id: 'a', reward: 1, steps: 1 })).replace('-0.25', '-9999');
     expect(lineOf(samplesOf(read(text))[0]!)).toBeNull();
     expect(lineOf(samplesOf(trajectory({ id: 'a', reward: 1 }) as Scored)[0]!)).toBeNull();

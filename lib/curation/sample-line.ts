@@ -1,6 +1,7 @@
 import { recordLine } from '../stream/finite.ts';
 import type { AnyRecord, Sample, Trajectory } from '../stream/records.ts';
-import { lineOf, locateSteps } from './raw.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
+import { lineOf, locateSteps, type Span } from './raw.ts';
 
 /** Where a sample's step comes from. */
 export interface SampleSource {
@@ -11,10 +12,11 @@ export interface SampleSource {
 
 /** What the lines of all samples of one trajectory are made of. */
 interface Parts {
-  /** The step records as they came. */
-  steps: Uint8Array[];
+  line: Uint8Array;
+  /** Where each step stands in the line. */
+  steps: Span[];
   /** All replies as JSON strings, each followed by a comma. */
-  replies: Uint8Array;
+  replies: Buffer;
   /** Where the reply of each step begins in `replies`; one more for the end. */
   starts: number[];
 }
@@ -27,34 +29,25 @@ export function noteSource(sample: Sample, source: SampleSource): void {
   sources.set(sample, source);
 }
 
-const HISTORY = Buffer.from(',"history":[');
-const STEP = Buffer.from(',"step":');
-const END = Buffer.from('}\n');
-
 /**
- * The line of a sample, with its newline, in pieces: views into the line that its trajectory came in, and what lies
- * between them. Null
- * where that is not possible; then the sample is written like any other record, and the two differ in nothing but the
- * spelling of numbers and white space within the step.
+ * Appends the line of a sample, with its newline, put together from the bytes of the line that its trajectory came in.
+ * @returns false, and nothing appended, where that is not possible; then the sample is written like any other record.
+ *   The two differ in nothing but the spelling of numbers and white space within the step.
  */
-export function samplePieces(sample: AnyRecord): Uint8Array[] | null {
+export function appendSample(sample: AnyRecord, to: ByteBuffer): boolean {
   const source = sources.get(sample);
   const made = source && partsOf(source.trajectory);
-  if (!source || !made) return null;
+  if (!source || !made) return false;
   const { step: _, history, screenshots, ...head } = sample as Sample;
-  const first = made.starts[source.position - history.length]!;
-  // Without the comma after the last one.
-  const last = Math.max(first, made.starts[source.position]! - 1);
+  const step = made.steps[source.position]!;
   const pictures = screenshots === undefined ? '' : `,"screenshots":${JSON.stringify(screenshots)}`;
-  return [
-    Buffer.from(recordLine(head).slice(0, -1)),
-    HISTORY,
-    made.replies.subarray(first, last),
-    Buffer.from(`]${pictures}`),
-    STEP,
-    made.steps[source.position]!,
-    END,
-  ];
+  to.text(`${recordLine(head).slice(0, -1)},"history":[`);
+  // Without the comma after the last one.
+  to.copy(made.replies, made.starts[source.position - history.length]!, made.starts[source.position]! - 1);
+  to.text(`]${pictures},"step":`);
+  to.copy(made.line, step.start, step.end);
+  to.text('}\n');
+  return true;
 }
 
 function partsOf(trajectory: Trajectory): Parts | null {
@@ -68,14 +61,13 @@ function partsOf(trajectory: Trajectory): Parts | null {
 
 function makeParts(trajectory: Trajectory): Parts | null {
   const line = lineOf(trajectory);
-  const spans = line && locateSteps(line);
-  if (!spans || spans.length !== trajectory.steps.length) return null;
+  const steps = line && locateSteps(line);
+  if (!steps || steps.length !== trajectory.steps.length) return null;
   const starts = [0];
-  const replies = trajectory.steps.map((step) => Buffer.from(`${JSON.stringify(step.response.text)},`));
-  for (const reply of replies) starts.push(starts.at(-1)! + reply.length);
-  return {
-    steps: spans.map(({ start, end }) => line.subarray(start, end)),
-    replies: Buffer.concat(replies),
-    starts,
-  };
+  const replies = trajectory.steps.map((step) => {
+    const reply = Buffer.from(`${JSON.stringify(step.response.text)},`);
+    starts.push(starts.at(-1)! + reply.length);
+    return reply;
+  });
+  return { line, steps, replies: Buffer.concat(replies), starts };
 }
