@@ -43,13 +43,11 @@ describe('prometheusText', () => {
       ['d', Number.NEGATIVE_INFINITY],
       ['e', 1e-7],
     ];
-    expect(prometheusText([byLabel('x', 'gauge', 'h', 'k', values)]).split('\n').slice(2)).toEqual([
-      'x{k="b"} NaN',
-      'x{k="c"} +Inf',
-      'x{k="d"} -Inf',
-      'x{k="e"} 1e-7',
-      '',
-    ]);
+    expect(
+      prometheusText([byLabel('x', 'gauge', 'h', 'k', values)])
+        .split('\n')
+        .slice(2),
+    ).toEqual(['x{k="b"} NaN', 'x{k="c"} +Inf', 'x{k="d"} -Inf', 'x{k="e"} 1e-7', '']);
   });
 
   it('refuses what would make Prometheus refuse the page', () => {
