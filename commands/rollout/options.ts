@@ -90,6 +90,14 @@ const AMOUNT: readonly OptionSpec[] = [
     describe: 'Groups whose rollouts are interleaved (default: two rounds of all desktops)',
   },
   {
+    name: 'weight',
+    type: 'string',
+    value: 'NAME=W',
+    multiple: true,
+    describe:
+      'With --follow: W times as many groups of this domain, or of the task with this id (a task record may have a weight field too; they multiply; 0: none)',
+  },
+  {
     name: 'eval-seeds',
     type: 'boolean',
     describe: 'Desktop seeds above 1,000,000, which training never uses, another for each rollout',
@@ -200,6 +208,13 @@ const SYSTEM: readonly OptionSpec[] = [
     default: 2,
     min: 0,
     describe: 'When interrupted, how long rollouts under way may take to end',
+  },
+  {
+    name: 'usage',
+    type: 'number',
+    value: 'S',
+    min: 0.05,
+    describe: 'Write an event record every S seconds of how much of desktops and workers is used',
   },
 ].map((option) => ({ ...option, group: 'System' }) as OptionSpec);
 

@@ -10,6 +10,8 @@ import { openPolicies } from '../../lib/rollout/policies.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
+import { type UsageReading, type Utilisation, utilisation } from '../../lib/rollout/usage.ts';
+import { taskWeights } from '../../lib/rollout/weights.ts';
 import type { Store } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
@@ -48,11 +50,17 @@ export async function run(context: CommandContext): Promise<number> {
   );
   const noted =
     store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
+  let writing: Promise<unknown> = Promise.resolve();
+  const takeUsage = (reading: UsageReading) => {
+    const record = { type: 'event', v: SCHEMA_VERSION, event: 'usage', run_id: settings.session.runId, ...reading };
+    writing = writing.then(() => output.write(record)).catch(() => {});
+  };
   const progress = new Progress(context, `run ${settings.session.runId}`);
   try {
     const end = await runSession({
       ...settings.session,
       tasks: input.tasks,
+      weight: settings.session.follow ? taskWeights(settings.weights, input.tasks) : undefined,
       environments,
       store,
       stopping,
@@ -62,9 +70,11 @@ export async function run(context: CommandContext): Promise<number> {
         warn: (message) => log.warn(message),
         info: (message) => log.info(message),
         progress: (tally, version) => progress.update(() => describe(tally, version)),
+        usage: settings.usageMs === null ? undefined : { everyMs: settings.usageMs, take: takeUsage },
       },
     });
     progress.done((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end.tally, end.version));
+    await writing;
     await output.write(summaryOf(end, settings, environments.failures, input.skipped));
     await output.close();
     if (options.table === true) await printTable(io, ['outcome', 'rollouts'], Object.entries(end.tally.outcomes));
@@ -124,7 +134,7 @@ async function checkPolicy({ session: { policy, threads } }: Settings): Promise<
 }
 
 function summaryOf(
-  { tally, policy, version, syncs }: SessionEnd,
+  { tally, policy, version, syncs, usage }: SessionEnd,
   settings: Settings,
   failures: number,
   skipped: number,
@@ -145,7 +155,11 @@ function summaryOf(
     desktop_failures: failures,
     syncs,
     skipped,
-    trajectories_per_minute: Math.round(tally.perMinute * 10) / 10,
+    ...rounded(utilisation(usage)),
     wall_s: Math.round(tally.wallMs) / 1000,
   };
+}
+
+function rounded(rates: Utilisation): Record<string, number> {
+  return Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, Math.round(rate * 1000) / 1000]));
 }

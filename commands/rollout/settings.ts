@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
-import type { CommandContext } from '../../lib/cli/spec.ts';
+import type { CommandContext, OptionValue } from '../../lib/cli/spec.ts';
+import { DartError } from '../../lib/errors.ts';
 import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
@@ -13,6 +14,10 @@ export interface Settings {
   filter: TaskFilter;
   blobs: string;
   graceMs: number;
+  /** `NAME=WEIGHT` of domains and tasks. */
+  weights: string[];
+  /** How often to write what is used; null: only in the summary. */
+  usageMs: number | null;
 }
 
 /** What `dart-rollout`'s options ask of a session, before anything is opened. */
@@ -30,6 +35,8 @@ export function settingsOf({ io, options }: CommandContext): Settings {
     },
     blobs: text('blobs') === undefined ? join(xdgFolder('state', io.env), 'blobs') : resolvePath(io, text('blobs')!),
     graceMs: number('grace') * 1000,
+    weights: weightsOf(options.weight, follow),
+    usageMs: options.usage === undefined ? null : number('usage') * 1000,
     session: {
       runId: text('run-id') ?? newRunId(),
       policy: absolute(text('policy')!, io),
@@ -61,6 +68,17 @@ export function settingsOf({ io, options }: CommandContext): Settings {
       config: { ...options, policy: absolute(text('policy')!, io) },
     },
   };
+}
+
+/** Without --follow each task gets its rollouts once, so that weights would mean nothing. */
+function weightsOf(given: OptionValue, follow: boolean): string[] {
+  const weights = (given as string[] | undefined) ?? [];
+  if (weights.length > 0 && !follow)
+    throw new DartError('weights count only with --follow', {
+      where: '--weight',
+      hint: 'add --follow, or leave it out',
+    });
+  return weights;
 }
 
 /** Sorts by time and is unique: `20260131T120000-1a2b3c`. */

@@ -4,8 +4,11 @@ import { type GroupSource, RolloutScheduler, type Scheduler, type WorkItem } fro
 export interface BatchOptions {
   /** Groups of one batch. */
   groups: number;
-  /** Called between two batches, when nothing is running: the moment at which all workers change version together. */
-  between: () => Promise<void>;
+  /**
+   * Called between two batches, when nothing is running, with the groups of the last one: the moment at which all workers
+   * change version together.
+   */
+  between: (groups: readonly Group[]) => Promise<void>;
 }
 
 /**
@@ -17,6 +20,8 @@ export class BatchScheduler implements Scheduler {
   readonly #options: BatchOptions;
   readonly #running = new Set<WorkItem>();
   #batch: Scheduler | null = null;
+  #groups: readonly Group[] = [];
+  #waiting = false;
   #idle: (() => void)[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
@@ -37,11 +42,17 @@ export class BatchScheduler implements Scheduler {
     for (const wake of this.#idle.splice(0)) wake();
   }
 
+  get waiting(): boolean {
+    return this.#waiting;
+  }
+
   async #take(): Promise<WorkItem | null> {
     const item = (await this.#batch?.next()) ?? null;
     if (item) return this.#started(item);
+    this.#waiting = true;
     if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    if (this.#batch) await this.#options.between();
+    if (this.#batch) await this.#options.between(this.#groups);
+    this.#waiting = false;
     this.#batch = await this.#plan();
     const first = await this.#batch.next();
     return first && this.#started(first);
@@ -59,6 +70,7 @@ export class BatchScheduler implements Scheduler {
       if (!group) break;
       groups.push(group);
     }
+    this.#groups = [...groups];
     const window = Math.max(1, groups.length);
     return new RolloutScheduler({ next: async () => groups.shift() ?? null }, window);
   }

@@ -4,6 +4,7 @@ import type { Trajectory } from '../stream/records.ts';
 import { type EpisodeEnd, type EpisodeOptions, runEpisode } from './episode.ts';
 import type { Scheduler, WorkItem } from './scheduler.ts';
 import { trajectoryRecord } from './trajectory_record.ts';
+import type { Usage } from './usage.ts';
 import type { WorkerPool } from './worker_pool.ts';
 
 /** A rollout whose desktop failed is tried on this many others before it is recorded as `env_error`. */
@@ -14,6 +15,8 @@ export interface RolloutOptions {
   scheduler: Scheduler;
   environments: EnvironmentPool;
   workers: WorkerPool;
+  /** Told of what is in use. */
+  usage?: Usage;
   episode: Omit<EpisodeOptions, 'policy'>;
   /** Takes each trajectory as it ends; what it awaits holds the desktops up, so that a slow reader is heard. */
   emit: (trajectory: Trajectory) => Promise<void>;
@@ -59,20 +62,24 @@ async function runLane(options: RolloutOptions, abort: AbortSignal): Promise<voi
 }
 
 async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSignal): Promise<Trajectory> {
-  const { environments, workers } = options;
+  const { environments, workers, usage } = options;
+  const policy = usage ? observed(workers, usage) : workers;
   const started = new Date();
   for (let attempt = 0; ; attempt++) {
     const env = await environments.lease(abort);
     let end: EpisodeEnd | undefined;
+    usage?.desktop(1);
     try {
-      end = await runEpisode(item, env, { ...options.episode, policy: workers }, abort);
+      end = await runEpisode(item, env, { ...options.episode, policy }, abort);
     } finally {
+      usage?.desktop(-1);
       environments.release(env, releaseOf(item, end, abort));
     }
     if (end.desktop && attempt < RETRIES) {
       options.onRetry?.(item, end.desktop.error);
       continue;
     }
+    usage?.ended(end.steps.length);
     return trajectoryRecord({
       item,
       end,
@@ -84,6 +91,22 @@ async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSign
       finished: new Date(),
     });
   }
+}
+
+/** The workers, with a note of each request that goes to one of them and comes back. */
+function observed(workers: WorkerPool, usage: Usage): EpisodeOptions['policy'] {
+  return {
+    coordinates: workers.coordinates,
+    act: async (request) => {
+      const reply = workers.act(request);
+      usage.requests();
+      try {
+        return await reply;
+      } finally {
+        usage.requests();
+      }
+    },
+  };
 }
 
 /** A desktop is given back as failed when it failed; one whose episode was abandoned is as good as any after a reset. */

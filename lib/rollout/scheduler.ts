@@ -11,6 +11,8 @@ export interface Scheduler {
   next(): Promise<WorkItem | null>;
   /** The item is over, whatever came of it. */
   done(item: WorkItem): void;
+  /** Whether `next` waits for items under way, or for what comes between two batches. */
+  readonly waiting: boolean;
 }
 
 export interface GroupSource {
@@ -30,6 +32,7 @@ export function defaultWindow(desktops: number, rollouts: number): number {
 export class RolloutScheduler implements Scheduler {
   readonly #groups: GroupSource;
   readonly #window: number;
+  readonly waiting = false;
   readonly #open: { group: Group; next: number }[] = [];
   #turn = 0;
   #exhausted = false;

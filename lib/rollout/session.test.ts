@@ -136,6 +136,49 @@ describe('runSession', () => {
     await store.close();
   });
 
+  it('gives its leases back when it is told to stop: another session does what was abandoned, at once', async () => {
+    const url = `sqlite:${join(folder, 'stopped.db')}`;
+    const store = await openStore(url);
+    const stop = new AbortController();
+    const slow = new EnvironmentPool([
+      new EmbeddedDriver(
+        2,
+        (id) =>
+          new FakeGuest(id, {
+            reset: () => {
+              stop.abort();
+              return new Promise((done) => setTimeout(done, 60));
+            },
+          }),
+      ),
+    ]);
+    const first = await session({ store, environments: slow, stopping: stoppingOf(stop.signal, 0, () => false) });
+    expect(first.written).toEqual([]);
+    // The lease would last a minute.
+    expect((await session({ store })).written).toHaveLength(6);
+    await store.close();
+  });
+
+  it('tells what is used, every so often and at the end', async () => {
+    const readings: number[] = [];
+    const slow = () => new Promise<void>((done) => setTimeout(done, 5));
+    const environments = new EnvironmentPool([new EmbeddedDriver(2, (id) => new FakeGuest(id, { reset: slow }))]);
+    const { end } = await session({
+      environments,
+      notes: {
+        warn: () => {},
+        info: () => {},
+        progress: () => {},
+        usage: { everyMs: 1, take: ({ actions }) => readings.push(actions) },
+      },
+    });
+    expect(end.usage).toMatchObject({ trajectories: 6, actions: end.tally.steps });
+    expect(end.usage.desktop_busy_s).toBeGreaterThan(0);
+    expect(end.usage.desktop_busy_s).toBeLessThanOrEqual(end.usage.desktop_held_s);
+    expect(readings.length).toBeGreaterThan(0);
+    expect(readings).toEqual([...readings].sort((a, b) => a - b));
+  });
+
   it('plans fewer rollouts of tasks that succeed, through the store as without', async () => {
     const sizes = async (store: SessionOptions['store']) => {
       const { written } = await session({ store, follow: true, rollouts: 8, dynamicRollouts: true, window: 1 });

@@ -1,51 +1,34 @@
 import type { EnvironmentPool } from '../environment/pool.ts';
-import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 import type { BlobStore } from '../stream/blobs.ts';
-import type { Sampling, Task, Trajectory } from '../stream/records.ts';
-import { BatchScheduler } from './batch.ts';
-import type { LengthLimits } from './dynamic.ts';
+import type { Sampling, Trajectory } from '../stream/records.ts';
+import { awaitCoupling } from './coupling.ts';
 import { Outlet } from './outlet.ts';
-import { GroupPlanner } from './planner.ts';
+import type { Group } from './planner.ts';
 import { openPolicies } from './policies.ts';
 import { runRollouts } from './rollouts.ts';
-import { defaultWindow, type GroupSource, RolloutScheduler, type Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 import type { Stopping } from './stopping.ts';
 import { StoreLink } from './store_link.ts';
 import { Tally } from './tally.ts';
 import { TaskProgress } from './task_progress.ts';
+import { Usage, type UsageReading } from './usage.ts';
 import { followVersions, type VersionSource } from './versions.ts';
+import { schedulerOf, type WorkPlan } from './work_plan.ts';
 import { WorkerPool, type WorkerSync } from './worker_pool.ts';
 
-export interface SessionOptions {
-  runId: string;
-  tasks: readonly Task[];
+export interface SessionOptions extends WorkPlan {
   environments: EnvironmentPool;
   /** A policy specification, and as how many workers to open it. */
   policy: string;
   workers: number;
   threads?: number;
-  /** Rollouts of a group in full (n). */
-  rollouts: number;
-  /** Sample until told to stop, instead of each task once. */
-  follow: boolean;
-  mode: 'async' | 'batch';
-  /** Groups of one batch. */
-  batchGroups: number;
   /** How long a batch waits for the version learned from the last one, before it goes on with the old. */
   versionWaitMs: number;
   /** Workers change versions one at a time, all together, or never. */
   sync: 'one' | 'global' | 'off';
   syncIntervalMs: number;
-  /** Open groups; by default enough for two rounds of all desktops. */
-  window?: number;
-  seed: number;
-  /** Desktops of evaluation: seeds that training never uses, and another one for each rollout instead of each group. */
-  evaluation: boolean;
-  dynamicRollouts: boolean;
-  dynamicLength: boolean;
-  limits: LengthLimits;
   successWindow: number;
   sampling: Sampling;
   onParseError: 'observe' | 'fail';
@@ -67,6 +50,8 @@ export interface SessionNotes {
   warn(message: string): void;
   info(message: string): void;
   progress(tally: Tally, version: number): void;
+  /** What is used of desktops and workers, every so many ms; not asked for: never. */
+  usage?: { everyMs: number; take: (reading: UsageReading) => void };
 }
 
 export interface SessionEnd {
@@ -74,6 +59,7 @@ export interface SessionEnd {
   policy: string;
   version: number;
   syncs: number;
+  usage: UsageReading;
 }
 
 /**
@@ -104,6 +90,7 @@ class Session {
   readonly #versions: VersionSource | null;
   readonly #progress: TaskProgress;
   readonly #tally = new Tally();
+  readonly #usage: Usage;
   readonly #outlet: Outlet<Trajectory>;
   #syncs = 0;
   /** Kinds of errors, and versions that could not be loaded, that were told already. */
@@ -128,6 +115,7 @@ class Session {
     this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
     const ids = options.tasks.map((task) => task.task_id);
     this.#progress = new TaskProgress(ids, options.successWindow, link);
+    this.#usage = new Usage({ desktops: () => options.environments.size, workers: () => this.workers.workers });
     this.#outlet = new Outlet(
       (batch) => this.#deliver(batch),
       (rest) => this.#rescue(rest),
@@ -141,12 +129,15 @@ class Session {
     await this.#toNewestWhole();
     const over = new AbortController();
     const following = this.#follow(AbortSignal.any([over.signal, options.stopping.stop]));
+    const { usage } = options.notes;
+    const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
     try {
       await runRollouts({
         runId: options.runId,
         scheduler: this.#scheduler(),
         environments: options.environments,
         workers,
+        usage: this.#usage,
         episode: this.#episode(),
         emit: (trajectory) => this.#outlet.put(trajectory),
         onRetry: ({ group }, error) =>
@@ -155,11 +146,18 @@ class Session {
       });
       await this.#outlet.flush();
     } finally {
+      clearInterval(reading);
       over.abort();
       await following;
       for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);
     }
-    return { tally: this.#tally, policy: workers.name, version: workers.version, syncs: this.#syncs };
+    return {
+      tally: this.#tally,
+      policy: workers.name,
+      version: workers.version,
+      syncs: this.#syncs,
+      usage: this.#usage.read(),
+    };
   }
 
   #episode() {
@@ -168,30 +166,13 @@ class Session {
   }
 
   #scheduler(): Scheduler {
-    const { options } = { options: this.#options };
-    const planner = new GroupPlanner({
-      tasks: options.tasks,
-      ...this.#amounts(),
-      seed: options.seed,
-      runId: options.runId,
-      evaluation: options.evaluation,
-      dynamicRollouts: options.dynamicRollouts,
-      dynamicLength: options.dynamicLength,
-      limits: options.limits,
+    const link = this.#link;
+    return schedulerOf(this.#options, {
       progress: this.#progress,
+      desktops: this.#options.environments.size,
+      between: (groups) => this.#betweenBatches(groups),
+      share: link ? (groups) => link.sharing(groups) : undefined,
     });
-    const groups: GroupSource = this.#link ? this.#link.sharing(planner) : planner;
-    if (options.mode === 'batch') {
-      return new BatchScheduler(groups, { groups: options.batchGroups, between: () => this.#betweenBatches() });
-    }
-    return new RolloutScheduler(groups, options.window ?? defaultWindow(options.environments.size, options.rollouts));
-  }
-
-  /** Groups of n; for evaluation n groups of one, each on a desktop of its own seed. */
-  #amounts(): { rollouts: number; sweeps: number } {
-    const { evaluation, rollouts, follow } = this.#options;
-    if (evaluation) return { rollouts: 1, sweeps: follow ? Number.POSITIVE_INFINITY : rollouts };
-    return { rollouts, sweeps: follow ? Number.POSITIVE_INFINITY : 1 };
   }
 
   async #deliver(batch: Trajectory[]): Promise<void> {
@@ -256,21 +237,36 @@ class Session {
     return this.workers.syncOneByOne(version, path);
   }
 
-  /** The coupled baseline: nothing runs until the version learned from the last batch is there. */
-  async #betweenBatches(): Promise<void> {
+  /** The coupled baseline: nothing runs until the version learned from the whole last batch is there. */
+  async #betweenBatches(groups: readonly Group[]): Promise<void> {
     const { versionWaitMs, syncIntervalMs, notes, stopping, follow } = this.#options;
     await this.#outlet.flush();
     if (!this.#versions || !follow) return;
-    const deadline = performance.now() + versionWaitMs;
-    notes.info(`batch done; waiting for a version above ${this.workers.version}`);
-    while (!stopping.stop.aborted && performance.now() < deadline) {
-      if (await this.#toLatest()) return;
-      await delay(Math.min(syncIntervalMs, 200), stopping.stop).catch(() => {});
-    }
-    if (!stopping.stop.aborted)
-      notes.warn(
-        `no newer version within ${versionWaitMs / 1000} s; the next batch goes on with ${this.workers.version}`,
-      );
+    const { version: before } = this.workers;
+    notes.info(`batch done; waiting for a version above ${before}`);
+    const link = this.#link;
+    const end = await awaitCoupling(groups, {
+      waitMs: versionWaitMs,
+      intervalMs: Math.min(syncIntervalMs, 200),
+      toLatest: () => this.#toLatest(),
+      settled: link && ((ids) => link.settled(ids)),
+      stop: stopping.stop,
+    });
+    if (end.state !== 'late') return;
+    const goesOn = `the next batch goes on with ${this.workers.version}`;
+    const late = `within ${versionWaitMs / 1000} s`;
+    if (!end.newer) notes.warn(`no newer version ${late}; ${goesOn}`);
+    else notes.warn(`not strictly coupled: ${end.unsettled} groups of the batch not learned from ${late}; ${goesOn}`);
+    this.#tellOfBatches();
+  }
+
+  /** The likeliest reason, once: a trainer that waits for more groups than a batch gives it waits for ever. */
+  #tellOfBatches(): void {
+    if (this.#told.has('batches')) return;
+    this.#told.add('batches');
+    this.#options.notes.warn(
+      `a batch has ${this.#options.batchGroups} groups. Try: dart-train --batch-groups ${this.#options.batchGroups}, and dart-curate --keep-constant, so that all of them arrive`,
+    );
   }
 
   #synced(sync: WorkerSync): void {

@@ -72,6 +72,11 @@ export class StoreLink implements ProgressSource, VersionSource {
     );
   }
 
+  /** Of these groups those that are learned from, or left out for good. */
+  settled(groupIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#store.finishedGroups(groupIds);
+  }
+
   latest(): Promise<AvailableVersion | null> {
     return this.#store.latestVersion(this.#options.runId);
   }

@@ -1,0 +1,101 @@
+/** What was held and used up to a moment: counters that only grow, so that two readings give any stretch between them. */
+export interface UsageReading {
+  /** Seconds since the beginning. */
+  seconds: number;
+  desktop_held_s: number;
+  /** Desktop-seconds inside a live rollout: from the lease of the desktop, through reset, to the end of evaluation. */
+  desktop_busy_s: number;
+  worker_held_s: number;
+  /** Worker-seconds with at least one request in flight. */
+  worker_busy_s: number;
+  /** Of trajectories that have ended. */
+  trajectories: number;
+  actions: number;
+}
+
+export interface Utilisation {
+  env_utilisation: number;
+  worker_utilisation: number;
+  actions_per_minute: number;
+  trajectories_per_minute: number;
+}
+
+interface Held {
+  desktops: () => number;
+  workers: () => readonly { inFlight: number; state: string }[];
+  /** Milliseconds. */
+  clock?: () => number;
+}
+
+/** Measures how much of the desktops and the workers is used. Told of each change, it adds up what lies between. */
+export class Usage {
+  readonly #held: Held;
+  readonly #clock: () => number;
+  readonly #began: number;
+  #last: number;
+  #busyDesktops = 0;
+  #busyWorkers = 0;
+  readonly #sums = { desktop_held_s: 0, desktop_busy_s: 0, worker_held_s: 0, worker_busy_s: 0 };
+  #ended = { trajectories: 0, actions: 0 };
+
+  constructor(held: Held) {
+    this.#held = held;
+    this.#clock = held.clock ?? (() => performance.now());
+    this.#began = this.#clock();
+    this.#last = this.#began;
+  }
+
+  /** A rollout begins on a desktop, +1, or is over with it, −1. */
+  desktop(change: 1 | -1): void {
+    this.#advance();
+    this.#busyDesktops += change;
+  }
+
+  /** Requests were handed to workers, or came back. */
+  requests(): void {
+    this.#advance();
+    this.#busyWorkers = this.#held.workers().filter(({ inFlight }) => inFlight > 0).length;
+  }
+
+  ended(actions: number): void {
+    this.#ended.trajectories += 1;
+    this.#ended.actions += actions;
+  }
+
+  read(): UsageReading {
+    this.#advance();
+    return { seconds: (this.#last - this.#began) / 1000, ...this.#sums, ...this.#ended };
+  }
+
+  #advance(): void {
+    const now = this.#clock();
+    const seconds = (now - this.#last) / 1000;
+    this.#last = now;
+    this.#sums.desktop_held_s += seconds * this.#held.desktops();
+    this.#sums.desktop_busy_s += seconds * this.#busyDesktops;
+    this.#sums.worker_held_s += seconds * this.#held.workers().filter(({ state }) => state !== 'out').length;
+    this.#sums.worker_busy_s += seconds * this.#busyWorkers;
+  }
+}
+
+const NOTHING: UsageReading = {
+  seconds: 0,
+  desktop_held_s: 0,
+  desktop_busy_s: 0,
+  worker_held_s: 0,
+  worker_busy_s: 0,
+  trajectories: 0,
+  actions: 0,
+};
+
+/** Shares and rates between two readings. */
+export function utilisation(to: UsageReading, from: UsageReading = NOTHING): Utilisation {
+  const share = (used: number, held: number) => (held > 0 ? used / held : 0);
+  const minutes = (to.seconds - from.seconds) / 60;
+  return {
+    env_utilisation: share(to.desktop_busy_s - from.desktop_busy_s, to.desktop_held_s - from.desktop_held_s),
+    worker_utilisation: share(to.worker_busy_s - from.worker_busy_s, to.worker_held_s - from.worker_held_s),
+    actions_per_minute: share(to.actions - from.actions, minutes),
+    trajectories_per_minute: share(to.trajectories - from.trajectories, minutes),
+  };
+}
