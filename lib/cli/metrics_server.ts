@@ -1,0 +1,110 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DartError, messageOf } from '../errors.ts';
+import { codeOf } from '../stream/errno.ts';
+import { PROMETHEUS_TYPE } from '../stream/prometheus.ts';
+import { isLoopback, parseAddress, urlOf } from './address.ts';
+import { logOf } from './log.ts';
+import type { CommandContext, OptionSpec } from './spec.ts';
+
+/** What a scraper must send as its bearer token where others than this machine can reach the port. */
+const TOKEN_VARIABLE = 'DART_METRICS_TOKEN';
+
+/** The option by which a command offers its metrics. */
+export const METRICS_OPTION: OptionSpec = {
+  name: 'metrics',
+  type: 'string',
+  value: '[HOST:]PORT',
+  describe: `Offer metrics to Prometheus at http://HOST:PORT/metrics; port 0 takes any free one, other hosts than 127.0.0.1 want a ${TOKEN_VARIABLE}`,
+  group: 'System',
+};
+
+export interface MetricsServer {
+  /** Where it answers: `http://127.0.0.1:9464/metrics`. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves what `text` gives, in Prometheus's text format, at the address that `--metrics` names; null without the option.
+ * It says where on stderr, and never keeps the process alive.
+ * @throws DartError for an address that cannot be read, a port in use, and another host than loopback without a token.
+ */
+export async function serveMetrics(context: CommandContext, text: () => string): Promise<MetricsServer | null> {
+  const given = context.options.metrics as string | undefined;
+  if (given === undefined) return null;
+  const address = parseAddress(given, '--metrics', '127.0.0.1:9464');
+  const token = context.io.env[TOKEN_VARIABLE] || null;
+  if (token === null && !isLoopback(address.host)) {
+    throw new DartError(`others could read the metrics at ${address.host}`, {
+      where: `--metrics ${given}`,
+      hint: `set ${TOKEN_VARIABLE}, or 127.0.0.1:${address.port}`,
+    });
+  }
+  const server = createServer((request, response) => answer(request, response, { text, token }));
+  await listen(server, address, given);
+  server.unref();
+  const url = `${urlOf({ ...address, port: (server.address() as AddressInfo).port })}/metrics`;
+  logOf(context).info(`metrics at ${url}`, { url });
+  return { url, close: () => close(server) };
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }, given: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(cause, given)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function cannotListen(cause: unknown, given: string): DartError {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'the port is in use',
+    EACCES: 'no permission for this port',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    ENOTFOUND: 'there is no such host',
+  };
+  const reason = reasons[codeOf(cause) ?? ''] ?? messageOf(cause);
+  const where = `--metrics ${given}`;
+  return new DartError(`cannot offer metrics: ${reason}`, {
+    where,
+    hint: 'another port, or 0 for any free one',
+    cause,
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { text, token }: { text: () => string; token: string | null },
+): void {
+  const path = (request.url ?? '/').split('?')[0];
+  if (request.method !== 'GET' && request.method !== 'HEAD') send(response, 405, 'only GET\n', { allow: 'GET, HEAD' });
+  else if (path !== '/metrics') send(response, 404, 'the metrics are at /metrics\n');
+  else if (token !== null && !admits(request, token)) {
+    send(response, 401, `the bearer token of ${TOKEN_VARIABLE} is wanted\n`, { 'www-authenticate': 'Bearer' });
+  } else send(response, 200, text(), { 'content-type': PROMETHEUS_TYPE });
+}
+
+/** Hashes have one length, and are compared in a time that tells nothing. */
+function admits(request: IncomingMessage, token: string): boolean {
+  const hash = (value: string) => createHash('sha256').update(value).digest();
+  return timingSafeEqual(hash(request.headers.authorization ?? ''), hash(`Bearer ${token}`));
+}
+
+function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  response.end(body);
+}
