@@ -16,4 +16,4 @@ for name in cpu gpu; do
   DART_CUDA_LIBRARY=$library bin/dart-train "$folder/samples.ndjson" --policy "onnx:$policy" --blobs "$folder/blobs" --publish "$folder/$name" \
     --device $device --preset dart --entropy-coef 0.001 --batch-samples 16 --max-updates 1 --seed 1 --quiet > "$folder/$name.ndjson"
 done
-node dist/native/check/compare_updates.js "$folder" >> "$records"
+node dist/commands/bench/compare_updates.js "$folder" >> "$records"

@@ -99,7 +99,7 @@ describe('gpu-check on emulated kernels', () => {
     const update = join(root, 'native', 'build', 'gpu-check--rehearse', 'update');
     const copy = join(folder, 'update');
     const compare = () =>
-      spawnSync('node', [join(root, 'dist', 'native', 'check', 'compare_updates.js'), copy], { encoding: 'utf8' });
+      spawnSync('node', [join(root, 'dist', 'commands', 'bench', 'compare_updates.js'), copy], { encoding: 'utf8' });
     cpSync(update, copy, { recursive: true });
     expect(compare().status).toBe(0);
     const lines = readFileSync(join(copy, 'gpu.ndjson'), 'utf8');

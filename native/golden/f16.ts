@@ -12,6 +12,7 @@ function f16From(value: number): number {
   return sign | (((exponent + 14) << 10) + below + (up ? 1 : 0));
 }
 
+/** Bits of IEEE 754 half precision, each number rounded to nearest even. */
 export function f16FromNumbers(values: ArrayLike<number>): Uint16Array {
   return Uint16Array.from(values, f16From);
 }
