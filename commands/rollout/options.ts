@@ -1,4 +1,5 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
+import { SERVER_OPTIONS } from './server_options.ts';
 
 const WHAT: readonly OptionSpec[] = [
   {
@@ -21,7 +22,7 @@ const WHAT: readonly OptionSpec[] = [
     required: true,
     value: 'SPEC',
     describe:
-      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail, fixed:wait',
+      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL[,URL…][;model=NAME] (vLLM, SGLang and other servers of chat completions), sglang:URL[,URL…]',
   },
   { name: 'domain', type: 'string', value: 'NAME', multiple: true, describe: 'Only tasks of this domain' },
   { name: 'task', type: 'string', value: 'ID', multiple: true, describe: 'Only this task' },
@@ -216,6 +217,11 @@ const SYSTEM: readonly OptionSpec[] = [
     min: 0.05,
     describe: 'Write an event record every S seconds of how much of desktops and workers is used',
   },
+  {
+    name: 'fail-fast',
+    type: 'boolean',
+    describe: 'End the run at the first rollout that ends in an error, instead of recording and counting it',
+  },
 ].map((option) => ({ ...option, group: 'System' }) as OptionSpec);
 
-export const ROLLOUT_OPTIONS: readonly OptionSpec[] = [...WHAT, ...AMOUNT, ...SAMPLING, ...SYSTEM];
+export const ROLLOUT_OPTIONS: readonly OptionSpec[] = [...WHAT, ...AMOUNT, ...SAMPLING, ...SYSTEM, ...SERVER_OPTIONS];

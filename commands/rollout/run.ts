@@ -8,6 +8,7 @@ import { EXIT, messageOf } from '../../lib/errors.ts';
 import { noteDesktops } from '../../lib/rollout/desktop_notes.ts';
 import { openPolicies } from '../../lib/rollout/policies.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
+import { checkedCommand } from '../../lib/rollout/spawn_command.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Tally } from '../../lib/rollout/tally.ts';
 import { type UsageReading, type Utilisation, utilisation } from '../../lib/rollout/usage.ts';
@@ -127,9 +128,13 @@ async function warnOfOtherPolicy(context: CommandContext, store: Store | null, {
   );
 }
 
-/** Opens the policy and closes it again. */
-async function checkPolicy({ session: { policy, threads } }: Settings): Promise<void> {
-  const { policies } = await openPolicies(policy, 1, threads);
+/** Opens the policy and closes it again; servers that would have to be started for it are not. */
+async function checkPolicy({ session: { policy, threads, servers } }: Settings): Promise<void> {
+  if (servers?.spawn !== undefined) {
+    checkedCommand(servers.spawn);
+    return;
+  }
+  const { policies } = await openPolicies(policy, 1, threads, servers);
   await Promise.all(policies.map((opened) => opened.close()));
 }
 
@@ -152,6 +157,7 @@ function summaryOf(
     outcomes: tally.outcomes,
     steps: tally.steps,
     parse_errors: tally.parseErrors,
+    unscored_tokens: tally.unscoredTokens,
     desktop_failures: failures,
     syncs,
     skipped,

@@ -7,6 +7,7 @@ import { DartError } from '../../lib/errors.ts';
 import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
+import { serverSettings } from './server_settings.ts';
 
 /** What the options of the command line mean, before anything is opened. */
 export interface Settings {
@@ -21,7 +22,8 @@ export interface Settings {
 }
 
 /** What `dart-rollout`'s options ask of a session, before anything is opened. */
-export function settingsOf({ io, options }: CommandContext): Settings {
+export function settingsOf(context: CommandContext): Settings {
+  const { io, options } = context;
   const number = (name: string) => options[name] as number;
   const text = (name: string) => options[name] as string | undefined;
   const follow = options.follow === true;
@@ -65,6 +67,8 @@ export function settingsOf({ io, options }: CommandContext): Settings {
       onParseError: text('on-parse-error') as 'observe' | 'fail',
       failAtLimit: options['fail-at-limit'] === true,
       assetsDir: assets === undefined ? null : resolvePath(io, assets),
+      servers: serverSettings(context),
+      failFast: options['fail-fast'] === true,
       config: { ...options, policy: absolute(text('policy')!, io) },
     },
   };

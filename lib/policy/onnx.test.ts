@@ -88,6 +88,23 @@ describe('the onnx policy', () => {
     await policy.close();
   });
 
+  it('refuses a screen of another size before it joins a batch', async () => {
+    const policy = await OnnxPolicy.open(join(dir, 'policy.onnx'));
+    const wide: Frame = {
+      width: 320,
+      height: 240,
+      rgb: () => new Uint8Array(320 * 240 * 3),
+      png: () => new Uint8Array(),
+    };
+    const [odd, good] = await Promise.allSettled([policy.act(request(1, { frames: [wide] })), policy.act(request(2))]);
+    expect(odd).toMatchObject({
+      status: 'rejected',
+      reason: { message: 'the screen has 320×240 pixels, and the policy reads 160×120' },
+    });
+    expect(good.status).toBe('fulfilled');
+    await policy.close();
+  });
+
   it('asks for a screenshot', async () => {
     const policy = await OnnxPolicy.open(join(dir, 'policy.onnx'));
     await expect(policy.act(someRequest())).rejects.toThrow('no screenshot');

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { DartError } from '../errors.ts';
+import type { Size } from '../guest/guest.ts';
 import { fileError } from '../stream/errno.ts';
 import { readSafetensors } from './network/safetensors.ts';
 import type { SampleInput, SampleOutput } from './network/sampler.ts';
@@ -65,10 +66,20 @@ export class OnnxPolicy implements Policy {
     return this.#sampler.version;
   }
 
+  get screen(): Size {
+    return this.#sampler.config.screen;
+  }
+
   async act(request: PolicyRequest): Promise<PolicyReply> {
     const where = request.task.task_id;
     const frame = request.frames.at(-1);
     if (!frame) throw new DartError('there is no screenshot to act on', { where });
+    const { width, height } = this.screen;
+    // Told of here, since in the network it would fail a whole batch.
+    if (frame.width !== width || frame.height !== height) {
+      const sizes = `the screen has ${frame.width}×${frame.height} pixels, and the policy reads ${width}×${height}`;
+      throw new DartError(sizes, { where, hint: 'embedded desktops, or another policy' });
+    }
     const { sampling } = request;
     const input: SampleInput = {
       rgb: frame.rgb(),

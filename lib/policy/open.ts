@@ -11,11 +11,13 @@ export interface OpenPolicyOptions {
   threads?: number;
 }
 
-const KINDS = 'onnx:PATH, script, script:noise=P, random, replay:FILE, fixed:finished, fixed:fail, fixed:wait';
+const KINDS =
+  'onnx:PATH, script, script:noise=P, random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL, sglang:URL';
 
 /**
  * Opens one policy (one worker) from its specification: `onnx:PATH`, `script`, `script:noise=0.2`, `random`,
- * `replay:FILE`, `fixed:finished`, `fixed:fail`, `fixed:wait`. What is heavy is loaded only when asked for.
+ * `replay:FILE`, `fixed:finished`, `fixed:fail`, `fixed:wait`. Those behind servers are opened by `openServers`, as they
+ * are many workers. What is heavy is loaded only when asked for.
  * @throws DartError that lists the known kinds, or names the missing file.
  */
 export async function openPolicy(spec: string, options: OpenPolicyOptions = {}): Promise<Policy> {

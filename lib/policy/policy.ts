@@ -48,6 +48,8 @@ export type Coordinates =
 export interface Policy {
   readonly name: string;
   readonly coordinates: Coordinates;
+  /** The only size of screen that this policy can read, where there is one. */
+  readonly screen?: Size;
   /** Rejects with a DartError where no reply could be had; a partial reply is never returned as a whole one. */
   act(request: PolicyRequest): Promise<PolicyReply>;
   /** Newest version that this policy answers with. */

@@ -4,10 +4,10 @@ import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
 import { evaluateTask } from '../osworld/evaluate.ts';
 import { setupTask } from '../osworld/setup.ts';
-import { parseReply } from '../policy/grammar/index.ts';
 import type { PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { endsEpisode } from '../stream/action.ts';
 import type { Outcome, Sampling, Step } from '../stream/records.ts';
+import { readReply } from './read_reply.ts';
 import type { WorkItem } from './scheduler.ts';
 import { replySeed } from './seeds.ts';
 import { stepRecord } from './step_record.ts';
@@ -149,7 +149,7 @@ class Episode {
     const answered = performance.now();
     const { guest } = this.#env;
     const convention = { screen: guest.screen, coordinates: this.#options.policy.coordinates };
-    const { actions, parseError } = parseReply(reply.text, convention);
+    const { actions, parseError } = readReply(reply, convention);
     const screenshot = {
       sha256: this.#options.keep(frame.png()),
       media_type: 'image/png',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeStep } from '../stream/records.testing.ts';
 import { Outlet } from './outlet.ts';
 import { Tally } from './tally.ts';
 
@@ -81,13 +82,14 @@ describe('an outlet whose delivery failed', () => {
 describe('Tally', () => {
   it('counts outcomes; errors have no part in the success rate', () => {
     const tally = new Tally();
-    const step = { parse_error: 'no action' } as never;
+    const step = { ...makeStep(0, { token_ids: [1, 2, 3], logprobs: [-1, null, null] }), parse_error: 'no action' };
     tally.add({ outcome: 'failure', reward: 0, steps: [step, step] });
-    for (let i = 0; i < 99; i++) tally.add({ outcome: 'success', reward: 1, steps: [{} as never] });
+    for (let i = 0; i < 99; i++) tally.add({ outcome: 'success', reward: 1, steps: [makeStep(0)] });
     tally.add({ outcome: 'env_error', reward: null, steps: [] });
     expect([tally.trajectories, tally.scored, tally.errors, tally.steps, tally.parseErrors]).toEqual([
       101, 100, 1, 101, 2,
     ]);
+    expect(tally.unscoredTokens).toBe(4);
     expect([tally.meanReward, tally.recentReward]).toEqual([0.99, 0.99]);
     tally.add({ outcome: 'success', reward: 1, steps: [] });
     // The failure, the oldest of now 101 scored ones, has left the last hundred.

@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openPolicy } from '../policy/open.ts';
+import { isServerKind } from '../policy/openai/server_spec.ts';
 import type { Policy } from '../policy/policy.ts';
 import { splitPolicySpec } from '../policy/spec.ts';
 import { taskExperts } from './experts.ts';
+import type { RolloutServers } from './open_servers.ts';
 import { PublishedDirectory, type VersionSource } from './versions.ts';
 
 export interface OpenedPolicies {
@@ -14,10 +16,21 @@ export interface OpenedPolicies {
 
 /**
  * Opens a policy as `workers` workers. `onnx:DIR` is a published directory: `DIR/policy.onnx`, and newer versions as
- * `DIR/latest.json` announces them. Policies that remember episodes (script, replay) are always one worker.
+ * `DIR/latest.json` announces them. Of `openai:` and `sglang:` each server is a worker. Policies that remember episodes
+ * (script, replay) are always one worker.
  */
-export async function openPolicies(spec: string, workers: number, threads?: number): Promise<OpenedPolicies> {
+export async function openPolicies(
+  spec: string,
+  workers: number,
+  threads?: number,
+  servers: RolloutServers = {},
+): Promise<OpenedPolicies> {
   const { kind, rest } = splitPolicySpec(spec);
+  if (isServerKind(kind)) {
+    const { openServerWorkers } = await import('./open_servers.ts');
+    const versions = servers.versions === undefined ? null : new PublishedDirectory(servers.versions);
+    return { policies: await openServerWorkers(spec, servers), versions };
+  }
   const published = kind === 'onnx' && (await isFolder(rest));
   const one = published ? `onnx:${join(rest, 'policy.onnx')}` : spec;
   const count = kind === 'onnx' ? workers : 1;

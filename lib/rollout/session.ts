@@ -1,9 +1,10 @@
 import type { EnvironmentPool } from '../environment/pool.ts';
-import { messageOf } from '../errors.ts';
+import { DartError, messageOf } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 import type { BlobStore } from '../stream/blobs.ts';
 import type { Sampling, Trajectory } from '../stream/records.ts';
 import { awaitCoupling } from './coupling.ts';
+import type { RolloutServers } from './open_servers.ts';
 import { Outlet } from './outlet.ts';
 import type { Group } from './planner.ts';
 import { openPolicies } from './policies.ts';
@@ -24,6 +25,10 @@ export interface SessionOptions extends WorkPlan {
   policy: string;
   workers: number;
   threads?: number;
+  /** For policies behind servers. */
+  servers?: RolloutServers;
+  /** The first rollout that ends in an error ends the run, instead of being recorded and counted. */
+  failFast?: boolean;
   /** How long a batch waits for the version learned from the last one, before it goes on with the old. */
   versionWaitMs: number;
   /** Workers change versions one at a time, all together, or never. */
@@ -73,7 +78,8 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     store && new StoreLink(store, { runId: options.runId, window: options.successWindow, onError: notes.warn });
   let workers: WorkerPool | null = null;
   try {
-    const opened = await openPolicies(options.policy, options.workers, options.threads);
+    const servers = { warn: notes.warn, log: notes.info, ...options.servers };
+    const opened = await openPolicies(options.policy, options.workers, options.threads, servers);
     const running = new Session(options, link, opened.policies, opened.versions);
     workers = running.workers;
     return await running.run();
@@ -105,9 +111,12 @@ class Session {
     this.#options = options;
     this.#link = link;
     this.workers = new WorkerPool(policies, {
-      onFailure: (worker, error, out) => {
-        if (out) options.notes.warn(`policy worker ${worker} failed too often and is out: ${messageOf(error)}`);
+      patienceMs: options.servers?.patienceMs,
+      onFailure: (worker, error, out, mayReturn) => {
+        const fate = mayReturn ? 'is down, and gets no requests until it is back' : 'failed too often and is out';
+        if (out) options.notes.warn(`policy worker ${worker} ${fate}: ${messageOf(error)}`);
       },
+      onBack: (worker) => options.notes.info(`policy worker ${worker} is back`),
       onSync: (sync) => this.#synced(sync),
       onState: (worker, state, version) => link?.noteWorker(worker, this.workers.name, state, version),
     });
@@ -184,6 +193,7 @@ class Session {
       this.#tellFirst(trajectory);
     }
     this.#options.notes.progress(this.#tally, this.workers.version);
+    if (this.#options.failFast === true) endAtError(batch);
   }
 
   /** What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. */
@@ -283,4 +293,14 @@ class Session {
       `${change} (drained ${Math.round(sync.drain_ms)} ms, loaded ${Math.round(sync.load_ms)} ms)`,
     );
   }
+}
+
+/** @throws DartError that tells the first error among these rollouts. */
+function endAtError(trajectories: readonly Trajectory[]): void {
+  const failed = trajectories.find(({ outcome }) => outcome.endsWith('_error'));
+  if (!failed) return;
+  throw new DartError(`a rollout ended in ${failed.outcome}: ${failed.error}`, {
+    where: failed.task_id,
+    hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
+  });
 }

@@ -9,6 +9,8 @@ export class Tally {
   trajectories = 0;
   steps = 0;
   parseErrors = 0;
+  /** Tokens without a log-probability: null, NaN or a placeholder where the server should have said one. */
+  unscoredTokens = 0;
   readonly outcomes: Record<Outcome, number> = Object.fromEntries(OUTCOMES.map((name) => [name, 0])) as never;
   readonly #began = performance.now();
   readonly #recent: number[] = [];
@@ -19,6 +21,7 @@ export class Tally {
     this.trajectories += 1;
     this.steps += steps.length;
     this.parseErrors += steps.filter((step) => step.parse_error !== undefined).length;
+    for (const { response } of steps) this.unscoredTokens += response.logprobs.filter((value) => value === null).length;
     this.outcomes[outcome] += 1;
     if (reward === null) return;
     this.#scored += 1;

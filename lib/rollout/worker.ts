@@ -1,27 +1,60 @@
 import type { Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
+import type { Circuit } from './circuit.ts';
 
 /** A policy that can change to another published version; the others serve one version for ever. */
 export interface LoadablePolicy extends Policy {
-  /** Answers with this version from the next request on. Rejects, and keeps the old one, where it cannot be read. */
+  /**
+   * Answers with this version from the next request on. Rejects, and keeps the old one, where it cannot be read; rejects
+   * with an UncertainVersion where nobody knows which one it has then.
+   */
   load(version: number, path: string): Promise<void>;
 }
 
-/** `serving` takes requests; the others do not. `out`: failed too often in a row. */
+/** A policy outside of this process, which may go down and come back. */
+export interface WatchedPolicy extends Policy {
+  /** Why it did not answer when it was opened; null where it did. */
+  readonly down: unknown;
+  /** Resolves where it could answer a request; rejects with the reason where it could not. */
+  check(signal: AbortSignal): Promise<void>;
+  /** It was down and is back: whatever was loaded into it before may be gone. */
+  cameBack(): Promise<void>;
+  /** Requests that it has altogether, those of others included; null where it does not say. */
+  queued(signal: AbortSignal): Promise<number | null>;
+  /** To be told as soon as it is known to be down. */
+  onDown: (reason: unknown) => void;
+}
+
+/** `serving` takes requests; the others do not. `out`: down, or failed too often in a row. */
 export type WorkerState = 'serving' | 'draining' | 'loading' | 'out';
 
 /** One policy behind the pool: its state, and what is in flight. */
 export class PolicyWorker {
   readonly id: string;
   readonly policy: Policy;
+  /** Null for a policy of this process: once it is out it stays out. */
+  readonly circuit: Circuit | null;
   state: WorkerState = 'serving';
   inFlight = 0;
+  /** Requests of others that it has, as far as it says. */
+  foreign = 0;
   /** Since the last reply that came. */
   failures = 0;
   readonly #drained: (() => void)[] = [];
 
-  constructor(id: string, policy: Policy) {
+  constructor(id: string, policy: Policy, circuit: Circuit | null = null) {
     this.id = id;
     this.policy = policy;
+    this.circuit = circuit;
+  }
+
+  /** Whether a request may be sent to it now. After it was out, one at a time until one went well. */
+  get takes(): boolean {
+    return this.state === 'serving' && (this.circuit?.state !== 'half-open' || this.inFlight === 0);
+  }
+
+  /** What a new request would have to share it with. */
+  get load(): number {
+    return this.inFlight + this.foreign;
   }
 
   async act(request: PolicyRequest): Promise<PolicyReply> {
@@ -46,7 +79,12 @@ export class PolicyWorker {
     return 'load' in this.policy && typeof this.policy.load === 'function';
   }
 
-  load(version: number, path: string): Promise<void> {
+  loadVersion(version: number, path: string): Promise<void> {
     return (this.policy as LoadablePolicy).load(version, path);
   }
+}
+
+/** The policy as one that is watched, or null for one of this process. */
+export function watchedOf(policy: Policy): WatchedPolicy | null {
+  return 'check' in policy ? (policy as WatchedPolicy) : null;
 }

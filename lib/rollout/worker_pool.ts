@@ -1,6 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
+import { ServerFailure } from '../policy/openai/failure.ts';
 import type { Coordinates, Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
-import { PolicyWorker, type WorkerState } from './worker.ts';
+import { Circuit, type CircuitOptions } from './circuit.ts';
+import { watchWorker } from './health.ts';
+import { UncertainVersion } from './sync_error.ts';
+import { PolicyWorker, type WatchedPolicy, type WorkerState, watchedOf } from './worker.ts';
 
 /** One worker went from one version to another, or tried to. */
 export interface WorkerSync {
@@ -14,9 +19,17 @@ export interface WorkerSync {
 }
 
 export interface WorkerPoolOptions {
-  /** After so many failures in a row a worker gets no more requests. */
+  /** After so many failures in a row a worker of this process gets no more requests. */
   maxFailures?: number;
-  onFailure?: (worker: string, error: unknown, out: boolean) => void;
+  /** For workers outside of this process, which may come back. */
+  circuit?: CircuitOptions;
+  healthIntervalMs?: number;
+  /** While all workers are down, how long requests wait for one to come back before the run ends. */
+  patienceMs?: number;
+  /** @param mayReturn whether it is watched, and gets requests again once it is back. */
+  onFailure?: (worker: string, error: unknown, out: boolean, mayReturn: boolean) => void;
+  /** A worker that was out serves again. */
+  onBack?: (worker: string) => void;
   onSync?: (sync: WorkerSync) => void;
   onState?: (worker: string, state: WorkerState, version: number) => void;
 }
@@ -29,8 +42,10 @@ const DEFAULT_MAX_FAILURES = 16;
 const RETRIES = 1;
 
 /**
- * The policy as workers: each request goes to the serving worker with the least in flight. Workers change versions one
+ * The policy as workers: each request goes to the serving worker with the least to do. Workers change versions one
  * at a time (stop routing, drain, load, resume) while the others serve on, or all together as the coupled baseline does.
+ * Workers outside of this process are watched: one that is down gets no requests until it is back, with the version
+ * that the others have.
  */
 export class WorkerPool {
   readonly name: string;
@@ -38,7 +53,13 @@ export class WorkerPool {
   readonly #workers: readonly PolicyWorker[];
   readonly #options: WorkerPoolOptions;
   readonly #resumed: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  readonly #watching: Promise<void>[] = [];
   #lastError: unknown = null;
+  /** Since when no worker was up; null while one is. */
+  #deadSince: number | null = null;
+  /** The version that was loaded last: a worker that comes back has lost it. */
+  #newest: { version: number; path: string } | null = null;
   #syncing: Promise<unknown> = Promise.resolve();
 
   /** All policies are the same one, opened several times; there is at least one. */
@@ -47,8 +68,13 @@ export class WorkerPool {
     if (!first) throw new DartError('a worker pool needs at least one policy', { where: '--workers' });
     this.name = first.name;
     this.coordinates = first.coordinates;
-    this.#workers = policies.map((policy, index) => new PolicyWorker(`${policy.name}-${index}`, policy));
     this.#options = options;
+    setMaxListeners(0, this.#closing.signal);
+    this.#workers = policies.map((policy, index) => {
+      const circuit = watchedOf(policy) && new Circuit(options.circuit);
+      return new PolicyWorker(`${policy.name}-${index}`, policy, circuit);
+    });
+    for (const worker of this.#workers) this.#watch(worker, watchedOf(worker.policy));
   }
 
   /** The newest version that any worker answers with. */
@@ -62,8 +88,15 @@ export class WorkerPool {
     return Math.min(...working.map((worker) => worker.policy.version));
   }
 
-  get workers(): readonly { id: string; state: WorkerState; version: number; inFlight: number }[] {
-    return this.#workers.map(({ id, state, inFlight, policy }) => ({ id, state, inFlight, version: policy.version }));
+  get workers(): readonly { id: string; state: WorkerState; version: number; inFlight: number; foreign: number }[] {
+    return this.#workers.map(({ id, state, inFlight, foreign, policy }) => {
+      return { id, state, inFlight, foreign, version: policy.version };
+    });
+  }
+
+  /** Requests that no worker could take yet. */
+  get waiting(): number {
+    return this.#resumed.length;
   }
 
   get canLoad(): boolean {
@@ -71,8 +104,9 @@ export class WorkerPool {
   }
 
   /**
-   * One whole reply. A worker that fails is asked no second time for the same request; another one is.
-   * @throws NoPolicyLeft when all workers are out; else what the last worker asked threw.
+   * One whole reply. A worker that fails is asked no second time for the same request; another one is. One that nobody
+   * answers at has not been asked: the request goes elsewhere, or waits until a worker is back.
+   * @throws NoPolicyLeft when all workers are out for good; else what the last worker asked threw.
    */
   async act(request: PolicyRequest): Promise<PolicyReply> {
     const asked = new Set<PolicyWorker>();
@@ -85,11 +119,14 @@ export class WorkerPool {
       }
       try {
         // Counts as in flight from here on, before anybody else can choose.
-        return await worker.act(request);
+        const reply = await worker.act(request);
+        this.#succeeded(worker);
+        return reply;
       } catch (error) {
         request.signal?.throwIfAborted();
-        asked.add(worker);
         this.#failed(worker, error);
+        if (isUnreachable(error) && worker.circuit) continue;
+        asked.add(worker);
         const others = this.#workers.some((other) => other.state !== 'out' && !asked.has(other));
         if (asked.size > RETRIES || !others) throw error;
       }
@@ -100,6 +137,7 @@ export class WorkerPool {
   syncOneByOne(version: number, path: string): Promise<void> {
     return this.#exclusively(async () => {
       for (const worker of this.#outdated(version)) {
+        if (worker.state === 'out') continue;
         const drained = performance.now();
         await this.#drain(worker);
         await this.#load(worker, version, path, performance.now() - drained);
@@ -120,40 +158,111 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#watching);
     await Promise.all(this.#workers.map((worker) => worker.policy.close()));
   }
 
-  /** The serving worker with the least in flight that is not in `asked`; null while all such are changing version. */
+  /** The worker with the least to do that is not in `asked`; null while none such takes requests. */
   #choose(asked: ReadonlySet<PolicyWorker>): PolicyWorker | null {
     let best: PolicyWorker | null = null;
     for (const worker of this.#workers) {
-      if (worker.state !== 'serving' || asked.has(worker)) continue;
-      if (best === null || worker.inFlight < best.inFlight) best = worker;
+      if (!worker.takes || asked.has(worker)) continue;
+      if (best === null || worker.load < best.load) best = worker;
     }
-    if (best === null && this.#workers.every((worker) => worker.state === 'out')) throw this.#noneLeft();
+    if (best === null && this.#patience() <= 0) throw this.#noneLeft();
     return best;
+  }
+
+  /** How long a request may still wait for a worker, ms: for ever while one is up. */
+  #patience(): number {
+    if (this.#deadSince === null) return Number.POSITIVE_INFINITY;
+    if (!this.#workers.some((worker) => worker.circuit)) return 0;
+    return this.#deadSince + (this.#options.patienceMs ?? 300_000) - performance.now();
   }
 
   async #untilResumed(signal?: AbortSignal): Promise<void> {
     const wake = () => this.#wake();
+    const patience = this.#patience();
+    const timer = Number.isFinite(patience) ? setTimeout(wake, patience + 1) : undefined;
     signal?.addEventListener('abort', wake, { once: true });
     await new Promise<void>((resolve) => this.#resumed.push(resolve));
     signal?.removeEventListener('abort', wake);
+    clearTimeout(timer);
+  }
+
+  #succeeded(worker: PolicyWorker): void {
+    if (worker.circuit?.succeeded()) this.#options.onBack?.(worker.id);
+    // Others may have waited behind a trial.
+    if (this.#resumed.length > 0) this.#wake();
   }
 
   #failed(worker: PolicyWorker, error: unknown): void {
     worker.failures += 1;
-    const out = worker.failures >= (this.#options.maxFailures ?? DEFAULT_MAX_FAILURES);
-    if (out && worker.state !== 'out') this.#to(worker, 'out');
     this.#lastError = error;
-    this.#options.onFailure?.(worker.id, error, out);
-    if (out) this.#wake();
+    const { circuit } = worker;
+    if (circuit) {
+      const opened = circuit.failed(isUnreachable(error));
+      if (opened) this.#out(worker);
+      this.#options.onFailure?.(worker.id, error, opened, true);
+      if (!opened) this.#wake();
+      return;
+    }
+    const out = worker.failures >= (this.#options.maxFailures ?? DEFAULT_MAX_FAILURES);
+    if (out) this.#out(worker);
+    this.#options.onFailure?.(worker.id, error, out, false);
+  }
+
+  #out(worker: PolicyWorker): void {
+    if (worker.state !== 'out') this.#to(worker, 'out');
+    if (this.#workers.every(({ state }) => state === 'out')) this.#deadSince ??= performance.now();
+    this.#wake();
   }
 
   #noneLeft(): NoPolicyLeft {
+    const watched = this.#workers.some((worker) => worker.circuit);
     return new NoPolicyLeft(`no policy worker is left; the last one failed: ${messageOf(this.#lastError)}`, {
       where: this.name,
-      hint: 'another --policy, or tasks that this one can do',
+      hint: watched
+        ? 'start the servers again, and this run with the same --run-id'
+        : 'another --policy, or tasks that this one can do',
+    });
+  }
+
+  #watch(worker: PolicyWorker, policy: WatchedPolicy | null): void {
+    if (!policy) return;
+    const onDown = (reason: unknown) => this.#wentDown(worker, reason);
+    policy.onDown = onDown;
+    if (policy.down !== null) onDown(policy.down);
+    const { healthIntervalMs = 5000 } = this.#options;
+    const options = {
+      healthIntervalMs,
+      signal: this.#closing.signal,
+      onDown,
+      revive: () => this.#revive(worker, policy),
+    };
+    this.#watching.push(watchWorker(worker, policy, options));
+  }
+
+  #wentDown(worker: PolicyWorker, reason: unknown): void {
+    if (worker.state === 'out') return;
+    this.#lastError = reason;
+    worker.circuit!.failed(true);
+    this.#out(worker);
+    this.#options.onFailure?.(worker.id, reason, true, true);
+  }
+
+  /** A worker that is up again gets the version that the others have before it gets requests. */
+  #revive(worker: PolicyWorker, policy: WatchedPolicy): Promise<void> {
+    return this.#exclusively(async () => {
+      await policy.cameBack();
+      await worker.drain();
+      const lost = this.#newest;
+      if (lost && worker.canLoad) await worker.loadVersion(lost.version, lost.path);
+      worker.circuit!.tryAgain();
+      this.#deadSince = null;
+      this.#to(worker, 'serving');
+      this.#wake();
     });
   }
 
@@ -172,7 +281,10 @@ export class WorkerPool {
     const from_version = worker.policy.version;
     const began = performance.now();
     this.#to(worker, 'loading');
-    const error = await worker.load(version, path).then(() => undefined, messageOf);
+    const failure: unknown = await worker.loadVersion(version, path).then(
+      () => null,
+      (error: unknown) => error ?? new Error('no reason given'),
+    );
     const sync = {
       worker_id: worker.id,
       from_version,
@@ -180,8 +292,10 @@ export class WorkerPool {
       drain_ms,
       load_ms: performance.now() - began,
     };
+    if (failure === null) this.#newest = { version, path };
+    if (failure instanceof UncertainVersion && worker.circuit) this.#wentDown(worker, failure);
     if (resume) this.#resume(worker);
-    this.#options.onSync?.(error === undefined ? sync : { ...sync, error });
+    this.#options.onSync?.(failure === null ? sync : { ...sync, error: messageOf(failure) });
   }
 
   #resume(worker: PolicyWorker): void {
@@ -203,4 +317,8 @@ export class WorkerPool {
     this.#syncing = run.catch(() => {});
     return run;
   }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ServerFailure && error.kind === 'unreachable';
 }

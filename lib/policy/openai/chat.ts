@@ -83,7 +83,7 @@ export const chat = {
   },
 };
 
-function idsInTokens(scored: readonly { token: unknown }[] | null): (number | null)[] | null {
+function idsInTokens(scored: readonly { token?: unknown }[] | null): (number | null)[] | null {
   if (scored === null || scored.length === 0) return null;
   return scored.map(({ token }) => idInToken(token));
 }

@@ -1,0 +1,16 @@
+import type { ScreenConvention } from '../policy/grammar/coordinates.ts';
+import { type ParsedReply, parseReply } from '../policy/grammar/parse.ts';
+import type { PolicyReply } from '../policy/policy.ts';
+
+/**
+ * What a reply does on the screen. One that was cut off at its token limit does nothing, whatever its beginning says: its
+ * tokens are the policy's own and are recorded, but half a thought must not be played.
+ */
+export function readReply(
+  reply: Pick<PolicyReply, 'text' | 'finishReason'>,
+  convention: ScreenConvention,
+): ParsedReply {
+  const read = parseReply(reply.text, convention);
+  if (reply.finishReason !== 'length') return read;
+  return { ...read, actions: [], parseError: 'the reply was cut off at its token limit' };
+}
