@@ -39,6 +39,7 @@ export class BatchScheduler implements Scheduler {
   done(item: WorkItem): void {
     this.#running.delete(item);
     if (this.#running.size > 0) return;
+    this.#waiting = false;
     for (const wake of this.#idle.splice(0)) wake();
   }
 
@@ -49,10 +50,11 @@ export class BatchScheduler implements Scheduler {
   async #take(): Promise<WorkItem | null> {
     const item = (await this.#batch?.next()) ?? null;
     if (item) return this.#started(item);
-    this.#waiting = true;
-    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#running.size > 0) {
+      this.#waiting = true;
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
     if (this.#batch) await this.#options.between(this.#groups);
-    this.#waiting = false;
     this.#batch = await this.#plan();
     const first = await this.#batch.next();
     return first && this.#started(first);

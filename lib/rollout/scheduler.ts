@@ -11,7 +11,7 @@ export interface Scheduler {
   next(): Promise<WorkItem | null>;
   /** The item is over, whatever came of it. */
   done(item: WorkItem): void;
-  /** Whether `next` waits for items under way, or for what comes between two batches. */
+  /** Whether `next` waits for items that are under way. */
   readonly waiting: boolean;
 }
 

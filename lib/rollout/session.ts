@@ -148,7 +148,11 @@ class Session {
         workers,
         usage: this.#usage,
         episode: this.#episode(),
-        emit: (trajectory) => this.#outlet.put(trajectory),
+        emit: (trajectory) => {
+          // At once, so that the very next group is planned with it.
+          this.#progress.observe(trajectory);
+          return this.#outlet.put(trajectory);
+        },
         onRetry: ({ group }, error) =>
           options.notes.warn(`${group.task.task_id}: tried again on another desktop: ${messageOf(error)}`),
         ...options.stopping,
@@ -188,7 +192,6 @@ class Session {
     await this.#link?.keep(batch);
     for (const trajectory of batch) {
       await this.#options.write(trajectory);
-      this.#progress.observe(trajectory);
       this.#tally.add(trajectory);
       this.#tellFirst(trajectory);
     }

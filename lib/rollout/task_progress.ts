@@ -8,6 +8,9 @@ export interface Progress {
   longestSuccess: number | null;
 }
 
+/** What is looked at of a trajectory that just ended. */
+export type Observed = Pick<Trajectory, 'task_id' | 'reward' | 'outcome'> & { steps: { length: number } };
+
 /** Where progress comes from: the store, when several processes share the work. */
 export interface ProgressSource {
   read(taskIds: readonly string[]): Promise<Map<string, Progress>>;
@@ -33,7 +36,7 @@ export class TaskProgress {
   }
 
   /** Takes account of a trajectory that just ended; errors say nothing of the task. */
-  observe({ task_id, reward, outcome, steps }: Pick<Trajectory, 'task_id' | 'reward' | 'outcome' | 'steps'>): void {
+  observe({ task_id, reward, outcome, steps }: Observed): void {
     if (reward === null) return;
     const rewards = [...(this.#rewards.get(task_id) ?? []), reward].slice(-this.#window);
     this.#rewards.set(task_id, rewards);

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { DartError } from '../../errors.ts';
+import { SCHEMA_VERSION, type Task } from '../../stream/records.ts';
+import { distributionSchema } from './distribution.ts';
+
+/** Where a figure comes from: a publication, a measurement, or "assumed: why". */
+const source = z.string().min(1);
+const count = z.strictObject({ value: z.number().int().positive(), source });
+const spread = z.strictObject({ distribution: distributionSchema, source });
+
+const workloadSchema = z.strictObject({
+  name: z.string(),
+  about: z.string(),
+  desktops: count,
+  workers: count,
+  gpus_per_worker: count,
+  tasks: count,
+  /** Rollouts of a group. */
+  rollouts: count,
+  /** Groups of an update, and of a batch where rollouts come in batches. */
+  batch_groups: count,
+  max_steps: count,
+  /** Steps that a rollout takes if nothing cuts it short. */
+  steps: spread,
+  /** Seconds. */
+  latency: z.strictObject({
+    reset: spread,
+    /** One action in the desktop, with the wait after it. */
+    step: spread,
+    /** One request that is alone on its worker. */
+    inference: spread,
+    evaluation: spread,
+    /** One update of the trainer, to the published version. */
+    update: spread,
+    /** One worker goes from its last request on one version to the first on the next. */
+    load: spread,
+  }),
+  /** By how much a request is slower with so many in flight on its worker. */
+  slowdown: z.strictObject({
+    table: z.array(z.tuple([z.number().int().positive(), z.number().positive()])).min(1),
+    source,
+  }),
+});
+
+export type Workload = z.infer<typeof workloadSchema>;
+
+/** @throws DartError that names the field at fault. */
+export function parseWorkload(value: unknown, where: string): Workload {
+  const parsed = workloadSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new DartError(`${issue!.path.join('.') || 'the file'}: ${issue!.message}`, {
+      where,
+      hint: 'fixtures/workloads/dart.json shows every field',
+    });
+  }
+  const { table } = parsed.data.slowdown;
+  if (table.some(([requests], index) => index > 0 && requests <= table[index - 1]![0])) {
+    throw new DartError('slowdown.table: the numbers of requests do not rise', { where });
+  }
+  return parsed.data;
+}
+
+/** @throws DartError on a file that cannot be read or is no workload. */
+export async function readWorkload(path: string): Promise<Workload> {
+  try {
+    return parseWorkload(JSON.parse(await readFile(path, 'utf8')), path);
+  } catch (error) {
+    if (error instanceof DartError) throw error;
+    throw new DartError(`cannot read the workload: ${(error as Error).message}`, { where: path, cause: error });
+  }
+}
+
+/**
+ * As many task records as the workload has tasks, without set-up. They are infeasible ones, so that a policy decides
+ * by how it ends an episode whether that was a success.
+ */
+export function workloadTasks({ tasks }: Workload): Task[] {
+  return Array.from({ length: tasks.value }, (_, index) => {
+    const id = String(index + 1).padStart(3, '0');
+    return {
+      type: 'task',
+      v: SCHEMA_VERSION,
+      task_id: `workload/${id}`,
+      domain: 'workload',
+      id,
+      instruction: 'spend the stated time',
+      evaluator: { func: 'infeasible' },
+    };
+  });
+}
