@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { ROLLOUT_OPTIONS } from './options.ts';
+import { show } from './spec_show.ts';
 
 /** Here `-n` is the number of rollouts, as everywhere in this method. */
 const common = COMMON_OPTIONS.map((option) => (option.alias === 'n' ? { ...option, alias: undefined } : option));
@@ -25,6 +26,7 @@ export const spec: CommandSpec = {
       describe: 'sample for training, following the versions that the trainer publishes',
     },
   ],
+  subcommands: [show],
   exitCodes: { 2: 'bad input, no desktop or policy left, or some rollouts ended in an error' },
   run: async (context) => (await import('./run.ts')).run(context),
 };
