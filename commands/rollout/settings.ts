@@ -41,7 +41,7 @@ export function settingsOf(context: CommandContext): Settings {
     usageMs: options.usage === undefined ? null : number('usage') * 1000,
     session: {
       runId: text('run-id') ?? newRunId(),
-      policy: absolute(text('policy')!, io),
+      policy: policyPath(text('policy')!, io),
       workers: number('workers'),
       threads: number('threads'),
       rollouts: number('rollouts'),
@@ -69,7 +69,7 @@ export function settingsOf(context: CommandContext): Settings {
       assetsDir: assets === undefined ? null : resolvePath(io, assets),
       servers: serverSettings(context),
       failFast: options['fail-fast'] === true,
-      config: { ...options, policy: absolute(text('policy')!, io) },
+      config: { ...options, policy: policyPath(text('policy')!, io) },
     },
   };
 }
@@ -91,8 +91,8 @@ function newRunId(): string {
   return `${time}-${randomUUID().slice(0, 6)}`;
 }
 
-/** A policy's path is taken from the command's folder. */
-function absolute(spec: string, io: CommandContext['io']): string {
+/** A policy specification whose path, where it has one, is taken from the command's folder. */
+export function policyPath(spec: string, io: CommandContext['io']): string {
   const { kind, rest } = splitPolicySpec(spec);
   return (kind === 'onnx' || kind === 'replay') && rest !== '' ? `${kind}:${resolvePath(io, rest)}` : spec;
 }

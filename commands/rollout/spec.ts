@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { ROLLOUT_OPTIONS } from './options.ts';
+import { serve } from './serve_spec.ts';
 import { show } from './spec_show.ts';
 
 /** Here `-n` is the number of rollouts, as everywhere in this method. */
@@ -26,7 +27,7 @@ export const spec: CommandSpec = {
       describe: 'sample for training, following the versions that the trainer publishes',
     },
   ],
-  subcommands: [show],
+  subcommands: [serve, show],
   exitCodes: { 2: 'bad input, no desktop or policy left, or some rollouts ended in an error' },
   run: async (context) => (await import('./run.ts')).run(context),
 };

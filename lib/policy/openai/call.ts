@@ -80,7 +80,8 @@ function noAnswer(error: unknown, url: string, timeoutMs: number): ServerFailure
       hint: 'whether the server is up and the address is right',
     });
   }
-  return new ServerFailure('broken', `the connection broke (${code === '' ? messageOf(error) : code})`, options);
+  const reason = code === '' ? messageOf((error as Error).cause ?? error) : code;
+  return new ServerFailure('broken', `the connection broke (${reason})`, options);
 }
 
 function complaint(response: Response, text: string, where: string): ServerFailure {
