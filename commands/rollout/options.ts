@@ -14,7 +14,7 @@ const WHAT: readonly OptionSpec[] = [
     type: 'string',
     value: 'SPEC|-',
     describe:
-      'Desktops: embedded:N[,latency=MS][,reset=MS][,jitter=0..1], or - for those of the env records on standard input (default: embedded:8, or the env records that come with the tasks)',
+      'Desktops: embedded:N, and after it any of ,latency=MS ,reset=MS ,evaluate=MS ,jitter=0..1; or - for those of the env records on standard input (default: embedded:8, or the env records that come with the tasks)',
   },
   {
     name: 'policy',
@@ -22,7 +22,7 @@ const WHAT: readonly OptionSpec[] = [
     required: true,
     value: 'SPEC',
     describe:
-      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL[,URL…][;model=NAME] (vLLM, SGLang and other servers of chat completions), sglang:URL[,URL…]',
+      'Policy: onnx:FILE, onnx:DIR (a published directory, whose newer versions are followed), script[:noise=P], random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL[,URL…][;model=NAME] (vLLM, SGLang and other servers of chat completions), sglang:URL[,URL…], workload:FILE[,scale=N] (costs what a workload says, thinks nothing)',
   },
   { name: 'domain', type: 'string', value: 'NAME', multiple: true, describe: 'Only tasks of this domain' },
   { name: 'task', type: 'string', value: 'ID', multiple: true, describe: 'Only this task' },

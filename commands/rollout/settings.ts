@@ -91,8 +91,11 @@ function newRunId(): string {
   return `${time}-${randomUUID().slice(0, 6)}`;
 }
 
+/** Kinds of policies whose specification is a path. */
+const PATH_KINDS = new Set(['onnx', 'replay', 'workload']);
+
 /** A policy specification whose path, where it has one, is taken from the command's folder. */
 export function policyPath(spec: string, io: CommandContext['io']): string {
   const { kind, rest } = splitPolicySpec(spec);
-  return (kind === 'onnx' || kind === 'replay') && rest !== '' ? `${kind}:${resolvePath(io, rest)}` : spec;
+  return PATH_KINDS.has(kind) && rest !== '' ? `${kind}:${resolvePath(io, rest)}` : spec;
 }

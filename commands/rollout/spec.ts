@@ -2,6 +2,7 @@ import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/co
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { ROLLOUT_OPTIONS } from './options.ts';
 import { serve } from './serve_spec.ts';
+import { simulateSpec } from './simulate_spec.ts';
 import { show } from './spec_show.ts';
 
 /** Here `-n` is the number of rollouts, as everywhere in this method. */
@@ -27,7 +28,7 @@ export const spec: CommandSpec = {
       describe: 'sample for training, following the versions that the trainer publishes',
     },
   ],
-  subcommands: [serve, show],
+  subcommands: [simulateSpec, serve, show],
   exitCodes: { 2: 'bad input, no desktop or policy left, or some rollouts ended in an error' },
   run: async (context) => (await import('./run.ts')).run(context),
 };

@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -35,6 +35,11 @@ _dart() {
     'dart-rollout --on-error') words='fail skip' ;;
     'dart-rollout --log-level') words='error warn info debug' ;;
     'dart-rollout --log-format') words='text json' ;;
+    'dart-rollout simulate --mode') words='async batch both' ;;
+    'dart-rollout simulate --sync') words='one global' ;;
+    'dart-rollout simulate --on-error') words='fail skip' ;;
+    'dart-rollout simulate --log-level') words='error warn info debug' ;;
+    'dart-rollout simulate --log-format') words='text json' ;;
     'dart-rollout serve --sync') words='one global off' ;;
     'dart-rollout serve --coordinates') words='absolute relative smart-resize' ;;
     'dart-rollout serve --update') words='auto restart off' ;;
@@ -125,7 +130,8 @@ _dart() {
     'dart-env screenshot') words='--output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-rollout') words='serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-rollout') words='simulate serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-rollout simulate') words='--workload --from --desktops --workers --gpus --mode --sync --hours --updates --sweep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-rollout serve') words='--policy --host --port --token --updates --max-requests --grace --workers --threads --sync --sync-interval --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout show') words='--id --index --html --blobs --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate') words='import select-tasks demos pairs pool stats explain --follow --blobs --hold-memory --cursor --lock --from-store --store --lease --preset --max-staleness --min-scored --max-group --group-timeout --keep-constant --advantage --advantage-scope --no-pool --pool-capacity --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;

@@ -6,6 +6,8 @@ export interface LatencyOptions {
   stepMs?: number;
   /** How long a reset takes. */
   resetMs?: number;
+  /** How long an evaluation takes. */
+  evaluateMs?: number;
   /** Share by which waits vary, 0..1: a wait lies in [1 - jitter, 1 + jitter] of its mean, evenly. */
   jitter?: number;
   seed?: number;
@@ -17,7 +19,7 @@ export class LatencyModel {
   private drawn = 0;
 
   constructor(options: LatencyOptions) {
-    this.options = { stepMs: 0, resetMs: 0, jitter: 0, seed: 0, ...options };
+    this.options = { stepMs: 0, resetMs: 0, evaluateMs: 0, jitter: 0, seed: 0, ...options };
   }
 
   step(): Promise<void> | undefined {
@@ -26,6 +28,11 @@ export class LatencyModel {
 
   reset(): Promise<void> | undefined {
     return this.wait(this.options.resetMs);
+  }
+
+  /** How long the next evaluation is to take, in ms; whoever evaluates waits. */
+  evaluation(): number {
+    return this.draw(this.options.evaluateMs);
   }
 
   /** The next wait around a mean, in ms. */

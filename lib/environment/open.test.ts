@@ -6,12 +6,12 @@ describe('parseEnvironmentSpec', () => {
     expect(parseEnvironmentSpec('embedded:16')).toEqual({
       driver: 'embedded',
       count: 16,
-      latency: { stepMs: 0, resetMs: 0, jitter: 0 },
+      latency: { stepMs: 0, resetMs: 0, evaluateMs: 0, jitter: 0 },
     });
-    expect(parseEnvironmentSpec('embedded:2,latency=300,jitter=0.5,reset=2000')).toEqual({
+    expect(parseEnvironmentSpec('embedded:2,latency=300,jitter=0.5,reset=2000,evaluate=700')).toEqual({
       driver: 'embedded',
       count: 2,
-      latency: { stepMs: 300, jitter: 0.5, resetMs: 2000 },
+      latency: { stepMs: 300, jitter: 0.5, resetMs: 2000, evaluateMs: 700 },
     });
   });
 
@@ -27,6 +27,20 @@ describe('parseEnvironmentSpec', () => {
 });
 
 describe('openEnvironments', () => {
+  it('waits before an evaluation as long as the latency model says, each time anew, and not at all without', async () => {
+    const waits = async (spec: string) => {
+      const pool = await openEnvironments(spec);
+      const env = await pool.lease();
+      const drawn = [env.waits.beforeEvaluateMs, env.waits.beforeEvaluateMs];
+      await pool.close();
+      return drawn;
+    };
+    expect(await waits('embedded:1')).toEqual([0, 0]);
+    const [one, two] = (await waits('embedded:1,evaluate=1000,jitter=0.5')) as [number, number];
+    for (const wait of [one, two]) expect(Math.abs(wait - 1000)).toBeLessThanOrEqual(500);
+    expect(one).not.toBe(two);
+  });
+
   it('starts embedded desktops; the same seed shows the same screen on each', async () => {
     const pool = await openEnvironments('embedded:2');
     const [one, two] = [await pool.lease(), await pool.lease()];

@@ -1,9 +1,9 @@
-import type { LatencyOptions } from '../desktop/latency.ts';
+import type { LatencyModel, LatencyOptions } from '../desktop/latency.ts';
 import { DartError } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { AttachDriver } from './attach.ts';
 import { EmbeddedDriver } from './embedded.ts';
-import type { Driver } from './environment.ts';
+import { type Driver, NO_WAITS, type ProtocolWaits } from './environment.ts';
 import { EnvironmentPool, type PoolOptions } from './pool.ts';
 
 export interface EmbeddedSpec {
@@ -13,16 +13,17 @@ export interface EmbeddedSpec {
   latency: Required<Omit<LatencyOptions, 'seed'>>;
 }
 
-const EXAMPLE = 'embedded:4, or embedded:4,latency=300,jitter=0.5,reset=2000';
+const EXAMPLE = 'embedded:4, or embedded:4,latency=300,jitter=0.5,reset=2000,evaluate=500';
 /** Options of `embedded:N,…` and the field that each sets. */
 const LATENCY_OPTIONS: Readonly<Record<string, keyof EmbeddedSpec['latency']>> = {
   latency: 'stepMs',
   jitter: 'jitter',
   reset: 'resetMs',
+  evaluate: 'evaluateMs',
 };
 
 /**
- * `embedded:N[,latency=MS][,jitter=0..1][,reset=MS]` in parts.
+ * `embedded:N[,latency=MS][,jitter=0..1][,reset=MS][,evaluate=MS]` in parts.
  * @throws DartError on an unknown driver, a count below 1, an unknown option or a negative time.
  */
 export function parseEnvironmentSpec(spec: string): EmbeddedSpec {
@@ -38,7 +39,7 @@ export function parseEnvironmentSpec(spec: string): EmbeddedSpec {
 }
 
 function parseLatency(options: readonly string[]): EmbeddedSpec['latency'] {
-  const model = { stepMs: 0, resetMs: 0, jitter: 0 };
+  const model = { stepMs: 0, resetMs: 0, evaluateMs: 0, jitter: 0 };
   for (const option of options) {
     const [name = '', value = ''] = option.split('=');
     const field = Object.hasOwn(LATENCY_OPTIONS, name) ? LATENCY_OPTIONS[name] : undefined;
@@ -54,7 +55,22 @@ function parseLatency(options: readonly string[]): EmbeddedSpec['latency'] {
 export async function openDriver(spec: string): Promise<Driver> {
   const { count, latency } = parseEnvironmentSpec(spec);
   const { createEmbeddedGuest } = await import('../desktop/guest.ts');
-  return new EmbeddedDriver(count, (id, place) => createEmbeddedGuest(id, { ...latency, seed: place }));
+  const { LatencyModel } = await import('../desktop/latency.ts');
+  return new EmbeddedDriver(
+    count,
+    (id, place) => createEmbeddedGuest(id, { ...latency, seed: place }),
+    (place) => evaluationWait(new LatencyModel({ ...latency, seed: place })),
+  );
+}
+
+/** A wait before each evaluation, which takes its time on a real desktop too. */
+function evaluationWait(model: LatencyModel): ProtocolWaits {
+  return {
+    ...NO_WAITS,
+    get beforeEvaluateMs() {
+      return model.evaluation();
+    },
+  };
 }
 
 /**

@@ -63,6 +63,11 @@ export class EnvironmentPool {
     return this.#places.filter((place) => !place.retired).length;
   }
 
+  /** Names of the desktops that run. */
+  get ids(): string[] {
+    return this.#places.flatMap(({ environment }) => environment?.id ?? []);
+  }
+
   /** Failures so far, of all desktops. */
   get failures(): number {
     return this.#failures;

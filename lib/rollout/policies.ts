@@ -16,7 +16,7 @@ export interface OpenedPolicies {
 
 /**
  * Opens a policy as `workers` workers. `onnx:DIR` is a published directory: `DIR/policy.onnx`, and newer versions as
- * `DIR/latest.json` announces them. Of `openai:` and `sglang:` each server is a worker. Policies that remember episodes
+ * `DIR/latest.json` announces them. Of `openai:` and `sglang:` each server is a worker; `workload:FILE` costs what a workload says. Policies that remember episodes
  * (script, replay) are always one worker.
  */
 export async function openPolicies(
@@ -30,6 +30,10 @@ export async function openPolicies(
     const { openServerWorkers } = await import('./open_servers.ts');
     const versions = servers.versions === undefined ? null : new PublishedDirectory(servers.versions);
     return { policies: await openServerWorkers(spec, servers), versions };
+  }
+  if (kind === 'workload') {
+    const { openWorkloadPolicies } = await import('./simulate/policy.ts');
+    return { policies: await openWorkloadPolicies(rest, workers), versions: null };
   }
   const published = kind === 'onnx' && (await isFolder(rest));
   const one = published ? `onnx:${join(rest, 'policy.onnx')}` : spec;
