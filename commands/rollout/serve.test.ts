@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +6,10 @@ import { type TestIo, testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { Interrupted } from '../../lib/cli/stop.ts';
+import { DEFAULT_CONFIG } from '../../lib/policy/network/config.ts';
+import { writePolicyFile } from '../../lib/policy/network/policy_file.ts';
+import { writeSafetensors } from '../../lib/policy/network/safetensors.ts';
+import { initialWeights } from '../../lib/policy/network/weights.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
 import { spec } from './spec.ts';
 
@@ -112,6 +116,36 @@ describe('dart-rollout serve', () => {
       expect(JSON.stringify(friend.trajectories) + friend.err).not.toContain('open-sesame');
     }
     await server.end();
+  });
+
+  it('takes the versions that a client follows, and answers as the policy does at home with them', async () => {
+    const published = join(dir, 'published');
+    mkdirSync(join(published, 'versions/000003'), { recursive: true });
+    writeFileSync(join(published, 'policy.onnx'), writePolicyFile(DEFAULT_CONFIG, initialWeights(DEFAULT_CONFIG, 1)));
+    const weights = writeSafetensors(initialWeights(DEFAULT_CONFIG, 2));
+    writeFileSync(join(published, 'versions/000003/weights.safetensors'), weights);
+    writeFileSync(join(published, 'latest.json'), '{"version":3,"path":"versions/000003"}');
+    const first = join(published, 'policy.onnx');
+    const servers = [
+      await serve(['--policy', `onnx:${first}`, '--updates']),
+      await serve(['--policy', `onnx:${first}`]),
+    ];
+    const args = ['--task', 'chrome-bookmark-tea', '-n', '4', '--max-steps', '4'];
+    const home = await rollout([...args, '--policy', `onnx:${published}`]);
+    const texts = ({ trajectories }: typeof home) =>
+      trajectories.map(({ trajectory_id, steps }) => [trajectory_id, steps.map((step) => step.response.text)]).sort();
+    const willing = await rollout([...args, '--policy', `openai:${servers[0]!.url}`, '--versions', published]);
+    expect(texts(willing)).toEqual(texts(home));
+    for (const { trajectories } of [home, willing]) {
+      expect(new Set(trajectories.flatMap(({ policy }) => policy.versions))).toEqual(new Set([3]));
+    }
+    expect(willing.summary).toMatchObject({ version: 3, syncs: 1 });
+    // One that takes no orders keeps its version, and that is told.
+    const unwilling = await rollout([...args, '--policy', `openai:${servers[1]!.url}`, '--versions', published]);
+    expect(unwilling.err).toContain('version 0 → 3 failed, the old one serves on');
+    expect(unwilling.err).toContain('(--updates)');
+    expect(new Set(unwilling.trajectories.flatMap(({ policy }) => policy.versions))).toEqual(new Set([0]));
+    await Promise.all(servers.map((server) => server.end()));
   });
 
   it('passes requests on to a server behind it', async () => {
