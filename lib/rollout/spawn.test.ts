@@ -2,22 +2,29 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf } from '../errors.ts';
+import { someRequest } from '../policy/request.testing.ts';
 import { openServerWorkers } from './open_servers.ts';
 import { gpusOf, OwnedServer, type OwnedServerOptions } from './spawn.ts';
 import { checkedCommand, filled, wordsOfCommand } from './spawn_command.ts';
+import { UncertainVersion } from './sync_error.ts';
+import { WorkerPool } from './worker_pool.ts';
 
 /** A server with a child of its own, as vLLM's engine is; what it is asked to serve it says in its list of models. */
 const PROGRAM = `
 import { createServer } from 'node:http';
 import { spawn } from 'node:child_process';
 const [port, model] = process.argv.slice(2);
+if (model === 'broken') process.exit(4);
 const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
 console.log('cuda ' + process.env.CUDA_VISIBLE_DEVICES + ' child ' + child.pid);
 console.error('model ' + model);
 createServer((request, response) => {
   if (request.url === '/crash') process.exit(7);
   const data = [{ id: model, owned_by: 'vllm' }];
-  response.end(request.url === '/v1/models' ? JSON.stringify({ data }) : '{}');
+  const choices = [{ message: { content: 'Action: wait()' }, finish_reason: 'stop' }];
+  if (request.url === '/metrics') response.statusCode = 404;
+  response.end(request.url === '/v1/models' ? JSON.stringify({ data }) : JSON.stringify({ choices }));
 }).listen(Number(port), '127.0.0.1');
 `;
 
@@ -139,6 +146,45 @@ describe('servers of --spawn', () => {
         .sort(),
     ).toEqual(['[gpu 4] cuda 4', '[gpu 6] cuda 6']);
     await Promise.all(workers.map((worker) => worker.close()));
+  });
+
+  it('are started again when they end, and requests wait for them', async () => {
+    const workers = await openServerWorkers('openai', { spawn: command, gpus: '4', model: 'one', env: process.env });
+    const news: string[] = [];
+    const pool = new WorkerPool(workers, {
+      ...{ healthIntervalMs: 20, circuit: { coolDownMs: 20, longestCoolDownMs: 50 } },
+      onFailure: (_worker, error, out) => out && news.push(messageOf(error)),
+    });
+    const frame = { width: 1, height: 1, rgb: () => new Uint8Array(3), png: () => new Uint8Array(1) };
+    const ask = async () => (await pool.act(someRequest({ frames: [frame] }))).text;
+    expect(await ask()).toBe('Action: wait()');
+    await fetch(`${workers[0]!.url}/crash`).catch(() => {});
+    await until(() => news.length > 0);
+    expect(pool.workers).toMatchObject([{ state: 'out' }]);
+    expect(news[0]).toMatch(/exit code 7|does not answer/);
+    expect(await ask()).toBe('Action: wait()');
+    await pool.close();
+    await expect(fetch(workers[0]!.url)).rejects.toThrow();
+  });
+
+  it('take a version by being started again with its folder', async () => {
+    const options = { spawn: command, gpus: '4', model: 'one', update: 'restart', env: process.env } as const;
+    const [worker] = await openServerWorkers('openai', options);
+    await worker!.load!(5, 'two');
+    expect([worker!.version, await modelOf(worker!)]).toEqual([5, 'two']);
+    // A version that no server starts with: the one before stays the one to start.
+    await expect(worker!.load!(6, 'broken')).rejects.toBeInstanceOf(UncertainVersion);
+    expect(worker!.version).toBe(5);
+    const { signal } = new AbortController();
+    while (
+      !(await worker!.check(signal).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await modelOf(worker!)).toBe('two');
+    await worker!.close();
   });
 
   it('are refused together with addresses, and restarts without them', async () => {

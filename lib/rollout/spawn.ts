@@ -80,11 +80,19 @@ export class OwnedServer {
     await this.#spawn();
   }
 
-  /** Stops it, starts it with another model, and waits until it answers. */
+  /** Stops it, starts it with another model, and waits until it answers. Where it does not, the next start is with the old. */
   async restartWith(model: string): Promise<void> {
+    const before = this.#place.model;
+    if (this.running && before === model) return;
     await this.#end();
     this.#place.model = model;
-    await this.#startAndWait();
+    try {
+      await this.#startAndWait();
+    } catch (error) {
+      this.#place.model = before;
+      await this.#end();
+      throw error;
+    }
   }
 
   /** Stops it with its descendants: SIGTERM, then SIGKILL. It is not started again. */

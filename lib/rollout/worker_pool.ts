@@ -2,40 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
 import { ServerFailure } from '../policy/openai/failure.ts';
 import type { Coordinates, Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
-import { Circuit, type CircuitOptions } from './circuit.ts';
+import { Circuit } from './circuit.ts';
 import { watchWorker } from './health.ts';
 import { UncertainVersion } from './sync_error.ts';
 import { PolicyWorker, type WatchedPolicy, type WorkerState, watchedOf } from './worker.ts';
+import { NoPolicyLeft, type WorkerPoolOptions } from './worker_pool_options.ts';
 
-/** One worker went from one version to another, or tried to. */
-export interface WorkerSync {
-  worker_id: string;
-  from_version: number;
-  to_version: number;
-  /** Waiting for its requests in flight. */
-  drain_ms: number;
-  load_ms: number;
-  error?: string;
-}
-
-export interface WorkerPoolOptions {
-  /** After so many failures in a row a worker of this process gets no more requests. */
-  maxFailures?: number;
-  /** For workers outside of this process, which may come back. */
-  circuit?: CircuitOptions;
-  healthIntervalMs?: number;
-  /** While all workers are down, how long requests wait for one to come back before the run ends. */
-  patienceMs?: number;
-  /** @param mayReturn whether it is watched, and gets requests again once it is back. */
-  onFailure?: (worker: string, error: unknown, out: boolean, mayReturn: boolean) => void;
-  /** A worker that was out serves again. */
-  onBack?: (worker: string) => void;
-  onSync?: (sync: WorkerSync) => void;
-  onState?: (worker: string, state: WorkerState, version: number) => void;
-}
-
-/** No worker is left that could answer: not the failure of one episode but the end of the run. */
-export class NoPolicyLeft extends DartError {}
+export { NoPolicyLeft, type WorkerPoolOptions, type WorkerSync } from './worker_pool_options.ts';
 
 const DEFAULT_MAX_FAILURES = 16;
 /** A request that one worker failed is asked of this many others before its episode ends in an error. */

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import { callServer, type ServerCall } from '../policy/openai/call.ts';
 import { describeServer } from '../policy/openai/describe.ts';
 import { ServerFailure } from '../policy/openai/failure.ts';
@@ -7,6 +8,7 @@ import type { Engine } from '../policy/openai/server_spec.ts';
 import type { Coordinates, PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { queueDepthIn } from './metrics_scrape.ts';
 import type { OwnedServer } from './spawn.ts';
+import { UncertainVersion } from './sync_error.ts';
 import { updateFromDisk } from './sync_sglang.ts';
 import { isAdapter, type LoadCall, loadAdapter, reloadWeights } from './sync_vllm.ts';
 import type { LoadablePolicy, WatchedPolicy } from './worker.ts';
@@ -52,6 +54,11 @@ export class ServerWorker implements WatchedPolicy {
     const { update = 'auto', engine } = options;
     if (update === 'off' || (update === 'auto' && engine === 'other')) return;
     this.load = (version, path) => (update === 'restart' ? this.#restart(version, path) : this.#load(version, path));
+  }
+
+  /** Root of the server. */
+  get url(): string {
+    return this.#policy.url;
   }
 
   get version(): number {
@@ -107,7 +114,9 @@ export class ServerWorker implements WatchedPolicy {
   }
 
   async #restart(version: number, path: string): Promise<void> {
-    await this.#options.owned!.restartWith(path);
+    await this.#options.owned!.restartWith(path).catch((cause: unknown) => {
+      throw new UncertainVersion(messageOf(cause), { where: this.url, cause });
+    });
     this.#policy.became(version);
   }
 

@@ -1,0 +1,33 @@
+import { DartError } from '../errors.ts';
+import type { CircuitOptions } from './circuit.ts';
+import type { WorkerState } from './worker.ts';
+
+/** One worker went from one version to another, or tried to. */
+export interface WorkerSync {
+  worker_id: string;
+  from_version: number;
+  to_version: number;
+  /** Waiting for its requests in flight. */
+  drain_ms: number;
+  load_ms: number;
+  error?: string;
+}
+
+export interface WorkerPoolOptions {
+  /** After so many failures in a row a worker of this process gets no more requests. */
+  maxFailures?: number;
+  /** For workers outside of this process, which may come back. */
+  circuit?: CircuitOptions;
+  healthIntervalMs?: number;
+  /** While all workers are down, how long requests wait for one to come back before the run ends. */
+  patienceMs?: number;
+  /** @param mayReturn whether it is watched, and gets requests again once it is back. */
+  onFailure?: (worker: string, error: unknown, out: boolean, mayReturn: boolean) => void;
+  /** A worker that was out serves again. */
+  onBack?: (worker: string) => void;
+  onSync?: (sync: WorkerSync) => void;
+  onState?: (worker: string, state: WorkerState, version: number) => void;
+}
+
+/** No worker is left that could answer: not the failure of one episode but the end of the run. */
+export class NoPolicyLeft extends DartError {}
