@@ -215,7 +215,8 @@ const SYSTEM: readonly OptionSpec[] = [
     type: 'number',
     value: 'S',
     min: 0.05,
-    describe: 'Write an event record every S seconds of how much of desktops and workers is used',
+    describe:
+      'Every S seconds write metric records of how much of desktops and workers is used, and an event with the sums',
   },
   {
     name: 'fail-fast',

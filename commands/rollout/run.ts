@@ -1,6 +1,5 @@
 import { logOf } from '../../lib/cli/log.ts';
-import { openOutput } from '../../lib/cli/output.ts';
-import { Progress } from '../../lib/cli/progress.ts';
+import { type Output, openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
@@ -10,23 +9,25 @@ import { openPolicies } from '../../lib/rollout/policies.ts';
 import { runSession, type SessionEnd } from '../../lib/rollout/session.ts';
 import { checkedCommand } from '../../lib/rollout/spawn_command.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
-import type { Tally } from '../../lib/rollout/tally.ts';
-import { type UsageReading, type Utilisation, utilisation } from '../../lib/rollout/usage.ts';
+import { type Utilisation, utilisation } from '../../lib/rollout/usage.ts';
+import { type PartUsage, shareUsed } from '../../lib/rollout/utilisation.ts';
 import { taskWeights } from '../../lib/rollout/weights.ts';
 import type { Store } from '../../lib/store/index.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
-import { SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
+import { type AnyRecord, SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import { givenStore } from '../store.ts';
-import { readInput } from './input.ts';
+import { type RolloutInput, readInput } from './input.ts';
+import { Observation } from './observe.ts';
 import { type Settings, settingsOf } from './settings.ts';
+import { qualities, usedWords } from './standing.ts';
 
 const DEFAULT_DESKTOPS = 'embedded:8';
 
 /** `dart-rollout`: everything is opened here, and closed here in the opposite order. */
 export async function run(context: CommandContext): Promise<number> {
-  const { io, options } = context;
+  const { options } = context;
   const log = logOf(context);
   const settings = settingsOf(context);
   const output = await openOutput(context);
@@ -38,6 +39,26 @@ export async function run(context: CommandContext): Promise<number> {
     );
     return EXIT.ok;
   }
+  const { runId } = settings.session;
+  const write = (record: AnyRecord) => output.write(record);
+  const observation = await Observation.open(context, { runId, usageMs: settings.usageMs, write });
+  try {
+    return await runObserved(context, { settings, input, output, observation });
+  } finally {
+    await observation.close();
+  }
+}
+
+interface Parts {
+  settings: Settings;
+  input: RolloutInput;
+  output: Output;
+  observation: Observation;
+}
+
+async function runObserved(context: CommandContext, { settings, input, output, observation }: Parts): Promise<number> {
+  const { io, options } = context;
+  const log = logOf(context);
   await makeFolder(settings.blobs);
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
   const store = await givenStore(context);
@@ -51,12 +72,6 @@ export async function run(context: CommandContext): Promise<number> {
   );
   const noted =
     store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
-  let writing: Promise<unknown> = Promise.resolve();
-  const takeUsage = (reading: UsageReading) => {
-    const record = { type: 'event', v: SCHEMA_VERSION, event: 'usage', run_id: settings.session.runId, ...reading };
-    writing = writing.then(() => output.write(record)).catch(() => {});
-  };
-  const progress = new Progress(context, `run ${settings.session.runId}`);
   try {
     const end = await runSession({
       ...settings.session,
@@ -70,19 +85,16 @@ export async function run(context: CommandContext): Promise<number> {
       notes: {
         warn: (message) => log.warn(message),
         info: (message) => log.info(message),
-        progress: (tally, version) => progress.update(() => describe(tally, version)),
-        usage: settings.usageMs === null ? undefined : { everyMs: settings.usageMs, take: takeUsage },
+        ...observation.begin(totalOf(input.tasks.length, settings, store)),
       },
     });
-    progress.done((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end.tally, end.version));
-    await writing;
+    await observation.end((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end));
     await output.write(summaryOf(end, settings, environments.failures, input.skipped));
     await output.close();
     if (options.table === true) await printTable(io, ['outcome', 'rollouts'], Object.entries(end.tally.outcomes));
     const failed = end.tally.errors > 0 || input.skipped > 0;
     return failed && !settings.session.follow ? EXIT.failure : EXIT.ok;
   } finally {
-    progress.stop();
     stopping.dispose();
     await environments.close();
     await noted?.();
@@ -90,19 +102,22 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function describe(tally: Tally, version: number): string {
+function describe({ tally, version, usage }: SessionEnd): string {
   const counts = Object.entries(tally.outcomes).filter(([, count]) => count > 0);
-  const recent =
-    tally.recentReward === null ? 'nothing scored' : `success ${tally.recentReward.toFixed(2)} over the last 100`;
   return [
     `${tally.trajectories} trajectories`,
     `${Math.round(tally.perMinute)}/min`,
-    recent,
-    `version ${version}`,
+    ...qualities(tally, version),
+    tally.trajectories > 0 ? usedWords(utilisation(usage)) : '',
     counts.map(([name, count]) => `${name} ${count}`).join(' '),
   ]
     .filter(Boolean)
     .join(', ');
+}
+
+/** How many rollouts there will be; null where that is not known: those of others count, too, in a shared run. */
+function totalOf(tasks: number, { session: { follow, rollouts } }: Settings, store: Store | null): number | null {
+  return follow || store !== null ? null : tasks * rollouts;
 }
 
 /** A run that had everything it was asked for before it began: said in words, where numbers of nothing would puzzle. */
@@ -139,7 +154,7 @@ async function checkPolicy({ session: { policy, threads, servers } }: Settings):
 }
 
 function summaryOf(
-  { tally, policy, version, syncs, usage }: SessionEnd,
+  { tally, policy, version, syncs, usage, desktops, workers }: SessionEnd,
   settings: Settings,
   failures: number,
   skipped: number,
@@ -162,10 +177,21 @@ function summaryOf(
     syncs,
     skipped,
     ...rounded(utilisation(usage)),
+    desktops: sharesOf(desktops),
+    workers: sharesOf(workers),
     wall_s: Math.round(tally.wallMs) / 1000,
   };
 }
 
 function rounded(rates: Utilisation): Record<string, number> {
   return Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, Math.round(rate * 1000) / 1000]));
+}
+
+/** What share of the time that each was held it was used. */
+function sharesOf(parts: readonly PartUsage[]): Record<string, number | null> {
+  return Object.fromEntries(parts.map((part) => [part.id, roundedShare(shareUsed(part))]));
+}
+
+function roundedShare(share: number | null): number | null {
+  return share === null ? null : Math.round(share * 1000) / 1000;
 }

@@ -1,4 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
+import { METRICS_OPTIONS } from '../../lib/cli/metrics_options.ts';
+import { PROGRESS_OPTION } from '../../lib/cli/progress.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { ROLLOUT_OPTIONS } from './options.ts';
 import { serve } from './serve_spec.ts';
@@ -16,7 +18,7 @@ export const spec: CommandSpec = {
     "With --follow it samples until told to stop: tasks that succeed often get fewer rollouts, and episodes may be a little longer than the task's longest success. Without, each task gets -n rollouts once. Several processes with one --store and --run-id share the work.",
     'Task records (--tasks -) and env records (--env -) are read from standard input; records of other types are passed on.',
   ].join('\n\n'),
-  options: [...ROLLOUT_OPTIONS, ...OUTPUT_OPTIONS, ...common, DRY_RUN_OPTION],
+  options: [...ROLLOUT_OPTIONS, ...METRICS_OPTIONS, ...OUTPUT_OPTIONS, PROGRESS_OPTION, ...common, DRY_RUN_OPTION],
   examples: [
     {
       command: 'dart-rollout --tasks fixtures/tasks/embedded --env embedded:4 --policy script -n 1 | dart-eval score -',

@@ -32,6 +32,7 @@ _dart() {
     'dart-rollout --sync') words='one global off' ;;
     'dart-rollout --coordinates') words='absolute relative smart-resize' ;;
     'dart-rollout --update') words='auto restart off' ;;
+    'dart-rollout --progress') words='auto bar lines none' ;;
     'dart-rollout --on-error') words='fail skip' ;;
     'dart-rollout --log-level') words='error warn info debug' ;;
     'dart-rollout --log-format') words='text json' ;;
@@ -130,7 +131,7 @@ _dart() {
     'dart-env screenshot') words='--output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-rollout') words='simulate serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-rollout') words='simulate serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --metrics --metrics-token --output --table --progress --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout simulate') words='--workload --from --desktops --workers --gpus --mode --sync --hours --updates --sweep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-rollout serve') words='--policy --host --port --token --updates --max-requests --grace --workers --threads --sync --sync-interval --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout show') words='--id --index --html --blobs --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;

@@ -1,13 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isLoopback, parseAddress, urlOf } from './address.ts';
 import { testIo } from './io.testing.ts';
 import { serveMetrics } from './metrics_server.ts';
 
-function contextOf(metrics: string | undefined, env: Record<string, string> = {}) {
-  const io = testIo({ env });
-  return { io, options: { metrics }, positionals: [], command: 'dart-x' };
+function contextOf(metrics: string | undefined, options: Record<string, string> = {}) {
+  return { io: testIo(), options: { metrics, ...options }, positionals: [], command: 'dart-x' };
 }
 
 describe('parseAddress', () => {
@@ -69,8 +71,17 @@ describe('serveMetrics', () => {
   });
 
   it('wants a token where others can reach it, and from those who ask then', async () => {
-    await expect(serveMetrics(contextOf('0.0.0.0:0'), () => '')).rejects.toThrow('others could read the metrics');
-    const server = (await serveMetrics(contextOf('0.0.0.0:0', { DART_METRICS_TOKEN: 'secret' }), () => 'a 1\n'))!;
+    await expect(serveMetrics(contextOf('0.0.0.0:0'), () => '')).rejects.toThrow(
+      'other machines could read the metrics',
+    );
+    const dir = mkdtempSync(join(tmpdir(), 'dart-metrics-'));
+    const file = join(dir, 'token.txt');
+    writeFileSync(file, '\n');
+    const withToken = contextOf('0.0.0.0:0', { 'metrics-token': file });
+    await expect(serveMetrics(withToken, () => '')).rejects.toThrow('the token is empty');
+    writeFileSync(file, 'secret\n');
+    const server = (await serveMetrics(withToken, () => 'a 1\n'))!;
+    rmSync(dir, { recursive: true });
     const url = server.url.replace('0.0.0.0', '127.0.0.1');
     const status = async (headers: Record<string, string>) => (await fetch(url, { headers })).status;
     expect(await status({})).toBe(401);

@@ -1,24 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DartError, messageOf } from '../errors.ts';
-import { codeOf } from '../stream/errno.ts';
+import { codeOf, fileError } from '../stream/errno.ts';
 import { PROMETHEUS_TYPE } from '../stream/prometheus.ts';
 import { isLoopback, parseAddress, urlOf } from './address.ts';
+import { resolvePath } from './input.ts';
 import { logOf } from './log.ts';
-import type { CommandContext, OptionSpec } from './spec.ts';
-
-/** What a scraper must send as its bearer token where others than this machine can reach the port. */
-const TOKEN_VARIABLE = 'DART_METRICS_TOKEN';
-
-/** The option by which a command offers its metrics. */
-export const METRICS_OPTION: OptionSpec = {
-  name: 'metrics',
-  type: 'string',
-  value: '[HOST:]PORT',
-  describe: `Offer metrics to Prometheus at http://HOST:PORT/metrics; port 0 takes any free one, other hosts than 127.0.0.1 want a ${TOKEN_VARIABLE}`,
-  group: 'System',
-};
+import type { CommandContext } from './spec.ts';
 
 export interface MetricsServer {
   /** Where it answers: `http://127.0.0.1:9464/metrics`. */
@@ -35,11 +25,11 @@ export async function serveMetrics(context: CommandContext, text: () => string):
   const given = context.options.metrics as string | undefined;
   if (given === undefined) return null;
   const address = parseAddress(given, '--metrics', '127.0.0.1:9464');
-  const token = context.io.env[TOKEN_VARIABLE] || null;
+  const token = await tokenOf(context);
   if (token === null && !isLoopback(address.host)) {
-    throw new DartError(`others could read the metrics at ${address.host}`, {
+    throw new DartError('other machines could read the metrics', {
       where: `--metrics ${given}`,
-      hint: `set ${TOKEN_VARIABLE}, or 127.0.0.1:${address.port}`,
+      hint: `--metrics-token FILE, or 127.0.0.1:${address.port}`,
     });
   }
   const server = createServer((request, response) => answer(request, response, { text, token }));
@@ -48,6 +38,17 @@ export async function serveMetrics(context: CommandContext, text: () => string):
   const url = `${urlOf({ ...address, port: (server.address() as AddressInfo).port })}/metrics`;
   logOf(context).info(`metrics at ${url}`, { url });
   return { url, close: () => close(server) };
+}
+
+async function tokenOf({ io, options }: CommandContext): Promise<string | null> {
+  const file = options['metrics-token'] as string | undefined;
+  if (file === undefined) return null;
+  const path = resolvePath(io, file);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw fileError(error, 'read the token', path);
+  });
+  if (text.trim() !== '') return text.trim();
+  throw new DartError('the token is empty', { where: path, hint: 'openssl rand -hex 32 > token.txt' });
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }, given: string): Promise<void> {
@@ -89,7 +90,7 @@ function answer(
   if (request.method !== 'GET' && request.method !== 'HEAD') send(response, 405, 'only GET\n', { allow: 'GET, HEAD' });
   else if (path !== '/metrics') send(response, 404, 'the metrics are at /metrics\n');
   else if (token !== null && !admits(request, token)) {
-    send(response, 401, `the bearer token of ${TOKEN_VARIABLE} is wanted\n`, { 'www-authenticate': 'Bearer' });
+    send(response, 401, 'a bearer token is wanted\n', { 'www-authenticate': 'Bearer' });
   } else send(response, 200, text(), { 'content-type': PROMETHEUS_TYPE });
 }
 

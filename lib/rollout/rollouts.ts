@@ -68,11 +68,11 @@ async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSign
   for (let attempt = 0; ; attempt++) {
     const env = await environments.lease(abort);
     let end: EpisodeEnd | undefined;
-    usage?.desktop(1);
+    usage?.desktop(1, env.id);
     try {
       end = await runEpisode(item, env, { ...options.episode, policy }, abort);
     } finally {
-      usage?.desktop(-1);
+      usage?.desktop(-1, env.id);
       environments.release(env, releaseOf(item, end, abort));
     }
     if (end.desktop && attempt < RETRIES) {

@@ -10,11 +10,13 @@ import type { Group } from './planner.ts';
 import { openPolicies } from './policies.ts';
 import { runRollouts } from './rollouts.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SessionStatus } from './status.ts';
 import type { Stopping } from './stopping.ts';
 import { StoreLink } from './store_link.ts';
 import { Tally } from './tally.ts';
 import { TaskProgress } from './task_progress.ts';
 import { Usage, type UsageReading } from './usage.ts';
+import type { PartUsage } from './utilisation.ts';
 import { followVersions, type VersionSource } from './versions.ts';
 import { schedulerOf, type WorkPlan } from './work_plan.ts';
 import { WorkerPool, type WorkerSync } from './worker_pool.ts';
@@ -57,6 +59,8 @@ export interface SessionNotes {
   progress(tally: Tally, version: number): void;
   /** What is used of desktops and workers, every so many ms; not asked for: never. */
   usage?: { everyMs: number; take: (reading: UsageReading) => void };
+  /** Told once, when the run begins, how to look at where it stands. */
+  status?: (read: () => SessionStatus) => void;
 }
 
 export interface SessionEnd {
@@ -65,6 +69,9 @@ export interface SessionEnd {
   version: number;
   syncs: number;
   usage: UsageReading;
+  /** Of each desktop and each worker. */
+  desktops: PartUsage[];
+  workers: PartUsage[];
 }
 
 /**
@@ -124,7 +131,11 @@ class Session {
     this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
     const ids = options.tasks.map((task) => task.task_id);
     this.#progress = new TaskProgress(ids, options.successWindow, link);
-    this.#usage = new Usage({ desktops: () => options.environments.size, workers: () => this.workers.workers });
+    this.#usage = new Usage({
+      desktops: () => options.environments.size,
+      desktopIds: () => options.environments.ids,
+      workers: () => this.workers.workers,
+    });
     this.#outlet = new Outlet(
       (batch) => this.#deliver(batch),
       (rest) => this.#rescue(rest),
@@ -138,7 +149,8 @@ class Session {
     await this.#toNewestWhole();
     const over = new AbortController();
     const following = this.#follow(AbortSignal.any([over.signal, options.stopping.stop]));
-    const { usage } = options.notes;
+    const { usage, status } = options.notes;
+    status?.(() => this.#status());
     const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
     try {
       await runRollouts({
@@ -170,6 +182,23 @@ class Session {
       version: workers.version,
       syncs: this.#syncs,
       usage: this.#usage.read(),
+      ...this.#usage.parts(),
+    };
+  }
+
+  #status(): SessionStatus {
+    const { environments, runId } = this.#options;
+    const { name, version, workers, waiting } = this.workers;
+    const { desktops, workers: times } = this.#usage.parts();
+    return {
+      ...{ run_id: runId, policy: name, version, syncs: this.#syncs, tally: this.#tally, usage: this.#usage.read() },
+      ...{ desktops, running: environments.size, desktopFailures: environments.failures, waiting },
+      workers: workers.map((worker) => ({
+        held_s: 0,
+        busy_s: 0,
+        ...times.find(({ id }) => id === worker.id),
+        ...worker,
+      })),
     };
   }
 

@@ -1,3 +1,5 @@
+import { PartTimes, type PartUsage } from './utilisation.ts';
+
 /** What was held and used up to a moment: counters that only grow, so that two readings give any stretch between them. */
 export interface UsageReading {
   /** Seconds since the beginning. */
@@ -22,7 +24,9 @@ export interface Utilisation {
 
 interface Held {
   desktops: () => number;
-  workers: () => readonly { inFlight: number; state: string }[];
+  /** Of those that run; without, each desktop is known from its first rollout on. */
+  desktopIds?: () => readonly string[];
+  workers: () => readonly { id?: string; inFlight: number; state: string }[];
   /** Milliseconds. */
   clock?: () => number;
 }
@@ -36,6 +40,8 @@ export class Usage {
   #busyDesktops = 0;
   #busyWorkers = 0;
   readonly #sums = { desktop_held_s: 0, desktop_busy_s: 0, worker_held_s: 0, worker_busy_s: 0 };
+  readonly #desktopTimes: PartTimes;
+  readonly #workerTimes: PartTimes;
   #ended = { trajectories: 0, actions: 0 };
 
   constructor(held: Held) {
@@ -43,18 +49,24 @@ export class Usage {
     this.#clock = held.clock ?? (() => performance.now());
     this.#began = this.#clock();
     this.#last = this.#began;
+    this.#desktopTimes = new PartTimes(this.#clock);
+    this.#workerTimes = new PartTimes(this.#clock);
+    this.#hold();
   }
 
   /** A rollout begins on a desktop, +1, or is over with it, −1. */
-  desktop(change: 1 | -1): void {
+  desktop(change: 1 | -1, id?: string): void {
     this.#advance();
     this.#busyDesktops += change;
+    if (id !== undefined) this.#desktopTimes.use(id, change > 0);
   }
 
   /** Requests were handed to workers, or came back. */
   requests(): void {
     this.#advance();
-    this.#busyWorkers = this.#held.workers().filter(({ inFlight }) => inFlight > 0).length;
+    const workers = this.#held.workers();
+    this.#busyWorkers = workers.filter(({ inFlight }) => inFlight > 0).length;
+    for (const { id, inFlight } of workers) if (id !== undefined) this.#workerTimes.use(id, inFlight > 0);
   }
 
   ended(actions: number): void {
@@ -65,6 +77,19 @@ export class Usage {
   read(): UsageReading {
     this.#advance();
     return { seconds: (this.#last - this.#began) / 1000, ...this.#sums, ...this.#ended };
+  }
+
+  /** The same for each desktop and each worker that has a name. */
+  parts(): { desktops: PartUsage[]; workers: PartUsage[] } {
+    this.#hold();
+    return { desktops: this.#desktopTimes.read(), workers: this.#workerTimes.read() };
+  }
+
+  #hold(): void {
+    const { desktopIds, workers } = this.#held;
+    if (desktopIds) this.#desktopTimes.hold(desktopIds());
+    const serving = workers().filter(({ state }) => state !== 'out');
+    this.#workerTimes.hold(serving.flatMap(({ id }) => id ?? []));
   }
 
   #advance(): void {

@@ -1,0 +1,25 @@
+import type { Tally } from './tally.ts';
+import type { UsageReading } from './usage.ts';
+import type { PartUsage } from './utilisation.ts';
+import type { WorkerState } from './worker.ts';
+
+/** Where a run stands. */
+export interface SessionStatus {
+  run_id: string;
+  policy: string;
+  /** The newest version that a worker answers with. */
+  version: number;
+  /** How often a worker has changed its version. */
+  syncs: number;
+  /** Of what has been delivered. It goes on changing. */
+  tally: Tally;
+  usage: UsageReading;
+  /** Each desktop that ran, replaced ones included. */
+  desktops: readonly PartUsage[];
+  /** Desktops that are not retired. */
+  running: number;
+  desktopFailures: number;
+  workers: readonly (PartUsage & { state: WorkerState; version: number; inFlight: number })[];
+  /** Requests that no worker could take yet. */
+  waiting: number;
+}
