@@ -22,5 +22,6 @@ export function serverSettings({ io, options }: CommandContext): RolloutServers 
     gpus: text('gpus'),
     startTimeoutMs: number('start-timeout') * 1000,
     env: io.env,
+    signal: io.signal,
   };
 }

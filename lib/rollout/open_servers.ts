@@ -18,6 +18,8 @@ export interface RolloutServers extends ServerSettings {
   patienceMs?: number;
   env?: Readonly<Record<string, string | undefined>>;
   log?: (line: string) => void;
+  /** Ends the waiting for servers that are starting. */
+  signal?: AbortSignal;
 }
 
 const START_TIMEOUT_MS = 600_000;
@@ -57,9 +59,9 @@ export async function openServerWorkers(spec: string, servers: RolloutServers): 
 }
 
 async function startAll(command: string, model: string | undefined, servers: RolloutServers): Promise<OwnedServer[]> {
-  const { env = {}, log = () => {}, startTimeoutMs = START_TIMEOUT_MS } = servers;
+  const { env = {}, log = () => {}, startTimeoutMs = START_TIMEOUT_MS, signal } = servers;
   const starting = gpusOf(servers.gpus, env).map((gpu, index) =>
-    OwnedServer.start({ command, gpu, index, model, env, startTimeoutMs, log }),
+    OwnedServer.start({ command, gpu, index, model, env, startTimeoutMs, log, signal }),
   );
   const ends = await Promise.allSettled(starting);
   const failed = ends.find((end) => end.status === 'rejected');

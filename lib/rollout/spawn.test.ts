@@ -123,6 +123,16 @@ describe('OwnedServer', () => {
     await expect(start({ command: line })).rejects.toThrow(message);
   });
 
+  it('that is starting is ended when the command is told to stop', async () => {
+    const stop = new AbortController();
+    const line = `'${process.execPath}' -e 'console.log("child " + process.pid); setInterval(() => {}, 1000)' {port}`;
+    const starting = start({ command: line, signal: stop.signal });
+    await until(() => childOf() > 0);
+    stop.abort(new Error('told to stop'));
+    await expect(starting).rejects.toThrow('told to stop');
+    await until(() => !alive(childOf()));
+  });
+
   it('that never answers is given up and ended', async () => {
     const line = `'${process.execPath}' -e 'console.log("child " + process.pid); setInterval(() => {}, 1000)' {port}`;
     await expect(start({ command: line, startTimeoutMs: 500 })).rejects.toThrow('did not answer within 0.5 s');
