@@ -29,7 +29,7 @@ describe('standing', () => {
   it('names what fails', () => {
     const tally = new Tally();
     tally.add({ outcome: 'env_error', reward: null, steps: [] });
-    const worker = { held_s: 1, busy_s: 0, version: 0, inFlight: 0 };
+    const worker = { held_s: 1, busy_s: 0, version: 0, inFlight: 0, foreign: 0 };
     const workers = [
       { id: 'a', state: 'out' as const, ...worker },
       { id: 'b', state: 'serving' as const, ...worker },

@@ -3,6 +3,7 @@ import { requestsRunning } from './metrics.ts';
 import type { SessionStatus } from './status.ts';
 import { utilisation } from './usage.ts';
 import type { PartUsage } from './utilisation.ts';
+import type { WorkerPool } from './worker_pool.ts';
 
 /** The status of a run as Prometheus's metrics; see docs/observability.md. */
 export function prometheusMetrics(status: SessionStatus): PrometheusMetric[] {
@@ -17,7 +18,7 @@ export function prometheusMetrics(status: SessionStatus): PrometheusMetric[] {
     counter('desktop_failures_total', 'Desktops that failed or could not be started.', status.desktopFailures),
     ...times('desktop', 'env_id', 'a desktop', 'inside a live rollout', status.desktops),
     ...times('worker', 'worker', 'a worker', 'with a request in flight', status.workers),
-    ...requests(status),
+    ...workerMetrics(status),
     gauge('model_version', 'The newest version that a worker answers with.', status.version),
     counter('syncs_total', 'Changes of version, of all workers.', status.syncs),
   ];
@@ -64,18 +65,19 @@ function times(
   ];
 }
 
-function requests(status: SessionStatus): PrometheusMetric[] {
-  const by = (name: string, help: string, value: (worker: SessionStatus['workers'][number]) => number) =>
+/** Each worker and what it has to do: of a run, and of a service. */
+export function workerMetrics({ workers, waiting }: Pick<WorkerPool, 'workers' | 'waiting'>): PrometheusMetric[] {
+  const by = (name: string, help: string, value: (worker: WorkerPool['workers'][number]) => number) =>
     byLabel(
       `dart_rollout_${name}`,
       'gauge',
       help,
       'worker',
-      status.workers.map((worker) => [worker.id, value(worker)] as const),
+      workers.map((worker) => [worker.id, value(worker)] as const),
     );
   return [
-    gauge('requests_running', 'Requests that workers have.', requestsRunning(status)),
-    gauge('requests_waiting', 'Requests that no worker could take yet.', status.waiting),
+    gauge('requests_running', 'Requests that workers have.', requestsRunning(workers)),
+    gauge('requests_waiting', 'Requests that no worker could take yet.', waiting),
     by('worker_up', 'Whether a worker takes requests.', ({ state }) => (state === 'serving' ? 1 : 0)),
     by('worker_requests', 'Requests that a worker has.', ({ inFlight }) => inFlight),
     by('worker_version', 'Version of its weights.', ({ version }) => version),

@@ -25,8 +25,8 @@ function statusOf(parts: Partial<SessionStatus> = {}): SessionStatus {
     ],
     ...{ running: 2, desktopFailures: 1, waiting: 4 },
     workers: [
-      { id: 'w-0', held_s: 60, busy_s: 15, state: 'serving', version: 7, inFlight: 2 },
-      { id: 'w-1', held_s: 40, busy_s: 10, state: 'out', version: 6, inFlight: 0 },
+      { id: 'w-0', held_s: 60, busy_s: 15, state: 'serving', version: 7, inFlight: 2, foreign: 0 },
+      { id: 'w-1', held_s: 40, busy_s: 10, state: 'out', version: 6, inFlight: 0, foreign: 0 },
     ],
     ...parts,
   };

@@ -59,14 +59,14 @@ export function metricRecords(now: SessionStatus, before: SessionStatus | null):
     record('rollout/errors', now.tally.errors),
     record('rollout/success', now.tally.recentReward),
     record('rollout/desktop_failures', now.desktopFailures),
-    record('rollout/requests_running', requestsRunning(now)),
+    record('rollout/requests_running', requestsRunning(now.workers)),
     record('rollout/requests_waiting', now.waiting),
     record('rollout/version', now.version),
   ];
 }
 
 /** Requests that workers have. */
-export function requestsRunning({ workers }: Pick<SessionStatus, 'workers'>): number {
+export function requestsRunning(workers: readonly { inFlight: number }[]): number {
   return workers.reduce((sum, { inFlight }) => sum + inFlight, 0);
 }
 

@@ -1,7 +1,7 @@
 import type { Tally } from './tally.ts';
 import type { UsageReading } from './usage.ts';
 import type { PartUsage } from './utilisation.ts';
-import type { WorkerState } from './worker.ts';
+import type { WorkerPool } from './worker_pool.ts';
 
 /** Where a run stands. */
 export interface SessionStatus {
@@ -19,7 +19,7 @@ export interface SessionStatus {
   /** Desktops that are not retired. */
   running: number;
   desktopFailures: number;
-  workers: readonly (PartUsage & { state: WorkerState; version: number; inFlight: number })[];
+  workers: readonly (PartUsage & WorkerPool['workers'][number])[];
   /** Requests that no worker could take yet. */
   waiting: number;
 }
