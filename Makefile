@@ -17,7 +17,7 @@ SETUP := node_modules/.setup
 # Arguments for the target's program: make demo ARGS="…"
 ARGS ?=
 
-.PHONY: help setup build test lint format demo base bench bench-kernels golden gpu-check docs clean
+.PHONY: help setup build test lint format demo base bench bench-kernels bench-system golden gpu-check docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ bench: build ## Measure: metric records on stdout, a table on stderr
 
 bench-kernels: build ## Measure the CPU kernels beside eager PyTorch, where Python has it (DART_PYTHON)
 	@sh native/check/bench-kernels.sh native/build/check $(ARGS)
+
+bench-system: build ## Measure the gain of decoupling: the papers' workload, both modes, real processes (4 minutes)
+	@node dist/commands/bench/system/main.js $(ARGS)
 
 golden: build $(EMULATED) ## Hold the kernels to reference numbers (GOLDEN=DIR): scalar, vector, emulated CUDA, GPU
 	@node dist/native/golden.js $(GOLDEN)

@@ -10,6 +10,7 @@ const SUITES: Readonly<Record<string, () => Promise<BenchMetric[]>>> = {
   desktop: async () => (await import('../../lib/desktop/desktop.bench.ts')).bench(),
   network: async () => (await import('../../lib/policy/network/network.bench.ts')).bench(),
   kernels: async () => (await import('../../native/kernels.bench.ts')).bench(),
+  rollout: async () => (await import('../../lib/rollout/overhead.bench.ts')).bench(),
   pipeline: async () => (await import('./pipeline.bench.ts')).bench(),
 };
 

@@ -76,7 +76,7 @@ export async function readWorkload(path: string): Promise<Workload> {
  * As many task records as the workload has tasks, without set-up. They are infeasible ones, so that a policy decides
  * by how it ends an episode whether that was a success.
  */
-export function workloadTasks({ tasks }: Workload): Task[] {
+export function workloadTasks({ tasks }: Pick<Workload, 'tasks'>): Task[] {
   return Array.from({ length: tasks.value }, (_, index) => {
     const id = String(index + 1).padStart(3, '0');
     return {
