@@ -44,7 +44,12 @@ export function trajectoryFacts(trajectory: Trajectory): Fact[] {
 
 /** `success, reward 1`; `env_error, no reward`. */
 export function outcomeWords({ outcome, reward }: Pick<Trajectory, 'outcome' | 'reward'>): string {
-  return `${outcome}, ${reward === null ? 'no reward' : `reward ${Math.round(reward * 1000) / 1000}`}`;
+  return `${outcome}, ${reward === null ? 'no reward' : `reward ${rewardWords(reward)}`}`;
+}
+
+/** At most three decimals. */
+export function rewardWords(reward: number): string {
+  return String(Math.round(reward * 1000) / 1000);
 }
 
 function versionWords(versions: readonly number[]): string {

@@ -117,6 +117,7 @@ describe('reportPage', () => {
       ['failure', 't1', 'other'],
     ]);
     expect([...page.matchAll(/<article class="trajectory" id="(t\d)"/g)].map((m) => m[1])).toEqual(['t0', 't1']);
+    expect(page).toContain('<span class="badge bad">failure 0</span></td><td class="number">1</td>');
     expect(page.match(/<option>(\w+)<\/option>/g)).toEqual(['<option>failure</option>', '<option>success</option>']);
   });
 });

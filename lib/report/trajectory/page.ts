@@ -108,7 +108,7 @@ function row(trajectory: Trajectory, number: number): Html {
   const { task_id, domain, instruction, steps, outcome } = trajectory;
   const time = trajectoryTime(trajectory) ?? '–';
   return html`<tr data-outcome="${outcome}"><td><a href="#t${number}">${task_id}</a> <span class="quiet">${domain}</span><br>${instruction}</td>
-<td>${outcomeBadge(trajectory)}</td><td class="number">${steps.length}</td><td class="number">${time}</td></tr>
+<td>${outcomeBadge(trajectory, true)}</td><td class="number">${steps.length}</td><td class="number">${time}</td></tr>
 `;
 }
 

@@ -87,7 +87,7 @@ th,td{padding:5px 12px 5px 0;text-align:left;vertical-align:top;border-bottom:1p
 @media (max-width:1120px){.columns{grid-template-columns:minmax(0,1fr)}}
 @media (max-width:760px){main,footer{padding:0 10px}.toolbar{padding:6px 10px}.body{grid-template-columns:minmax(0,1fr);gap:10px}
 .list{position:static;max-height:none;overflow-x:auto}.js .list ol{display:flex}.js .list a{width:150px;height:100%}
-.badge{white-space:normal}.rollouts td:nth-child(4),.rollouts th:nth-child(4){display:none}.keys{display:none}}
+.toolbar #large{display:none}.trajectory .badge{white-space:normal}.rollouts td:nth-child(4),.rollouts th:nth-child(4){display:none}.keys{display:none}}
 @media (min-width:761px){.large .body{grid-template-columns:minmax(0,1fr)}.large .list{display:none}.large .columns{grid-template-columns:minmax(0,1fr)}.large .screen{max-width:none}}
 @media print{.toolbar{display:none!important}.step{break-inside:avoid}}
 `;

@@ -1,5 +1,5 @@
 import type { Step, Trajectory } from '../../stream/records.ts';
-import { type Fact, outcomeWords, trajectoryFacts } from './facts.ts';
+import { type Fact, outcomeWords, rewardWords, trajectoryFacts } from './facts.ts';
 import { type Html, html } from './html.ts';
 import type { Screens } from './screens.ts';
 import { stepSection } from './step_html.ts';
@@ -38,10 +38,11 @@ ${trajectory.error !== undefined && html`<p class="problem"><strong>${outcome}:<
 `;
 }
 
-/** The outcome as a coloured word with the reward. */
-export function outcomeBadge({ outcome, reward }: Pick<Trajectory, 'outcome' | 'reward'>): Html {
+/** The outcome as a coloured word with the reward; `brief` for tables. */
+export function outcomeBadge({ outcome, reward }: Pick<Trajectory, 'outcome' | 'reward'>, brief = false): Html {
   const kind = outcome === 'success' ? 'good' : outcome.endsWith('_error') ? 'error' : 'bad';
-  return html`<span class="badge ${kind}">${outcomeWords({ outcome, reward })}</span>`;
+  const short = reward === null ? outcome : `${outcome} ${rewardWords(reward)}`;
+  return html`<span class="badge ${kind}">${brief ? short : outcomeWords({ outcome, reward })}</span>`;
 }
 
 /** The closed `details` say what one looks for first. */
