@@ -39,6 +39,9 @@ export class Usage {
   #last: number;
   #busyDesktops = 0;
   #busyWorkers = 0;
+  /** As counted last: counting at each request would cost more than the rest of scheduling. */
+  #heldDesktops = 0;
+  #heldWorkers = 0;
   readonly #sums = { desktop_held_s: 0, desktop_busy_s: 0, worker_held_s: 0, worker_busy_s: 0 };
   readonly #desktopTimes: PartTimes;
   readonly #workerTimes: PartTimes;
@@ -52,12 +55,14 @@ export class Usage {
     this.#desktopTimes = new PartTimes(this.#clock);
     this.#workerTimes = new PartTimes(this.#clock);
     this.#hold();
+    this.#count();
   }
 
   /** A rollout begins on a desktop, +1, or is over with it, −1. */
   desktop(change: 1 | -1, id?: string): void {
     this.#advance();
     this.#busyDesktops += change;
+    this.#count();
     if (id !== undefined) this.#desktopTimes.use(id, change > 0);
   }
 
@@ -76,6 +81,7 @@ export class Usage {
 
   read(): UsageReading {
     this.#advance();
+    this.#count();
     return { seconds: (this.#last - this.#began) / 1000, ...this.#sums, ...this.#ended };
   }
 
@@ -92,13 +98,18 @@ export class Usage {
     this.#workerTimes.hold(serving.flatMap(({ id }) => id ?? []));
   }
 
+  #count(): void {
+    this.#heldDesktops = this.#held.desktops();
+    this.#heldWorkers = this.#held.workers().filter(({ state }) => state !== 'out').length;
+  }
+
   #advance(): void {
     const now = this.#clock();
     const seconds = (now - this.#last) / 1000;
     this.#last = now;
-    this.#sums.desktop_held_s += seconds * this.#held.desktops();
+    this.#sums.desktop_held_s += seconds * this.#heldDesktops;
     this.#sums.desktop_busy_s += seconds * this.#busyDesktops;
-    this.#sums.worker_held_s += seconds * this.#held.workers().filter(({ state }) => state !== 'out').length;
+    this.#sums.worker_held_s += seconds * this.#heldWorkers;
     this.#sums.worker_busy_s += seconds * this.#busyWorkers;
   }
 }
