@@ -139,6 +139,20 @@ describe('a pool of servers', () => {
     expect((await Promise.all(waiting.slice(1))).map(({ text }) => text)).toEqual(['a', 'a']);
   });
 
+  it('holds a request that is itself at fault against no server', async () => {
+    const { policies, pool, states } = setUp(2);
+    for (const policy of policies) {
+      policy.trouble = () => new ServerFailure('refused', 'the prompt is too long', { status: 400 });
+    }
+    for (let i = 0; i < 10; i++) await expect(pool.act(someRequest())).rejects.toThrow('too long');
+    expect(states()).toEqual(['serving', 'serving']);
+    // A model that is not there is the server's.
+    for (const policy of policies)
+      policy.trouble = () => new ServerFailure('refused', 'no such model', { status: 404 });
+    for (let i = 0; i < 3; i++) await expect(pool.act(someRequest())).rejects.toThrow('no such model');
+    expect(states()).toEqual(['out', 'out']);
+  });
+
   it('finds out by itself that a server does not answer, or that its process has ended', async () => {
     const { policies, states, news } = setUp(3);
     policies[0]!.up = false;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
-import { ServerFailure } from '../policy/openai/failure.ts';
+import { isRequestsFault, ServerFailure } from '../policy/openai/failure.ts';
 import type { Coordinates, Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { Circuit } from './circuit.ts';
 import { watchWorker } from './health.ts';
@@ -174,6 +174,10 @@ export class WorkerPool {
     worker.failures += 1;
     this.#lastError = error;
     const { circuit } = worker;
+    if (circuit && isRequestsFault(error)) {
+      this.#wake();
+      return;
+    }
     if (circuit) {
       const opened = circuit.failed(isUnreachable(error));
       if (opened) this.#out(worker);

@@ -92,7 +92,7 @@ function complaint(response: Response, text: string, where: string): ServerFailu
       ? 'the variable DART_API_KEY, or OPENAI_API_KEY, with the key of the server'
       : undefined;
   const retryAfterMs = retryAfter(response.headers.get('retry-after'), Date.now());
-  return new ServerFailure(kind, `status ${status}: ${messageIn(text)}`, { where, hint, retryAfterMs });
+  return new ServerFailure(kind, `status ${status}: ${messageIn(text)}`, { where, hint, retryAfterMs, status });
 }
 
 /** `Retry-After` in ms: seconds, or a date; null where there is none or it cannot be read. */

@@ -30,6 +30,33 @@ describe('pauses between tries', () => {
     expect(retryAfter(null, now)).toBeNull();
   });
 
+  it('lie between the tries: as long as a server asks for, else longer and longer', async () => {
+    const failures = [
+      new ServerFailure('busy', 'later', { retryAfterMs: 700 }),
+      new ServerFailure('broken', 'status 500'),
+      new ServerFailure('busy', 'later'),
+    ];
+    const pauses: number[] = [];
+    const sleep = async (ms: number) => void pauses.push(ms);
+    const request = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return 'whole';
+    };
+    expect(await withRetries(request, { ...options, sleep, random: () => 1 })).toBe('whole');
+    expect(pauses).toEqual([750, 200, 400]);
+  });
+
+  it.each(['timeout', 'unreachable', 'refused'] as const)('are not made where it would not help: %s', async (kind) => {
+    let asked = 0;
+    const request = async () => {
+      asked += 1;
+      throw new ServerFailure(kind, 'no');
+    };
+    await expect(withRetries(request, options)).rejects.toMatchObject({ kind });
+    expect(asked).toBe(1);
+  });
+
   it('end when the request is abandoned', async () => {
     const stop = new AbortController();
     let asked = 0;

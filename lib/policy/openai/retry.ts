@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isPassing } from './failure.ts';
 
 export interface RetryOptions {
@@ -11,6 +11,8 @@ export interface RetryOptions {
   signal?: AbortSignal;
   /** 0..1, for the jitter. */
   random?: () => number;
+  /** How a pause is made. */
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export const RETRY_DEFAULTS = { tries: 3, firstPauseMs: 500, longestPauseMs: 30_000 } as const;
@@ -26,10 +28,15 @@ export async function withRetries<T>(request: () => Promise<T>, options: RetryOp
       return await request();
     } catch (error) {
       if (attempt >= options.tries || !isPassing(error)) throw error;
-      await sleep(pauseOf(attempt, error.retryAfterMs, options), undefined, { signal: options.signal }).catch(() => {});
+      await (options.sleep ?? pause)(pauseOf(attempt, error.retryAfterMs, options), options.signal);
       options.signal?.throwIfAborted();
     }
   }
+}
+
+/** Ends early, and without a word, when the signal aborts. */
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
 }
 
 /** The pause after the `attempt`-th failure (from 1), ms. What the server asks for is a least, never shortened by jitter. */
