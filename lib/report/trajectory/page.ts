@@ -2,7 +2,7 @@ import type { Trajectory } from '../../stream/records.ts';
 import { type Fact, trajectoryTime } from './facts.ts';
 import { Html, html } from './html.ts';
 import { contentHash, type LoadBlob, Screens } from './screens.ts';
-import { SCRIPT } from './script.ts';
+import { EARLY_SCRIPT, SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 import { binLabels, type TokenTexts } from './tokens.ts';
 import { outcomeBadge, trajectoryArticle } from './trajectory_html.ts';
@@ -55,7 +55,7 @@ const POLICY = [
   "default-src 'none'",
   'img-src data:',
   `style-src ${contentHash(STYLE)}`,
-  `script-src ${contentHash(SCRIPT)}`,
+  `script-src ${contentHash(EARLY_SCRIPT)} ${contentHash(SCRIPT)}`,
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
@@ -70,6 +70,7 @@ function head(title: string): Html {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
+<script>${new Html(EARLY_SCRIPT)}</script>
 </head>
 <body>
 ${toolbar()}

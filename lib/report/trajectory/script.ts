@@ -1,3 +1,6 @@
+/** Runs before the page is laid out, so that nothing is that will not be seen: a page may hold thousands of steps. */
+export const EARLY_SCRIPT = "document.documentElement.classList.add('js');";
+
 /**
  * What a page does by itself: one step at a time, keys, the filter, light or dark. Without it everything is there, one
  * below the other. Plain JavaScript for any browser; it must not hold the text of a closing script tag.
@@ -6,7 +9,6 @@ export const SCRIPT = `(() => {
 'use strict';
 const $ = (id) => document.getElementById(id);
 const root = document.documentElement;
-root.classList.add('js');
 const index = $('index');
 const articles = [...document.querySelectorAll('article.trajectory')];
 const steps = articles.map((article) => [...article.querySelectorAll('.step')]);
@@ -19,12 +21,13 @@ let step = 0;
 function show(article, number) {
   at = article;
   if (index) index.hidden = at !== -1;
-  articles.forEach((item, i) => { item.hidden = i !== at; });
+  for (const item of root.querySelectorAll('article.open')) item.classList.remove('open');
+  if (at !== -1) articles[at].classList.add('open');
   root.classList.toggle('listing', at === -1);
   if (at === -1) { $('place').textContent = ''; return; }
   const all = steps[at];
   step = Math.max(0, Math.min(number, all.length - 1));
-  all.forEach((item, i) => { item.hidden = i !== step; });
+  all.forEach((item, i) => { item.classList.toggle('open', i === step); });
   links[at].forEach((link, i) => {
     if (i === step) link.setAttribute('aria-current', 'step'); else link.removeAttribute('aria-current');
   });

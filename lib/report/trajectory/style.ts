@@ -11,7 +11,7 @@ export const STYLE = `
 --h1:#3a2c14;--h2:#66461a;--h3:#9c5c14;--h4:#f08b3a;--on-h3:#fff;--on-h4:#1b1206}
 :root[data-theme=light]{color-scheme:light}
 *{box-sizing:border-box}
-[hidden]{display:none!important}
+[hidden],.js .trajectory:not(.open),.js .step:not(.open){display:none!important}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
 main,footer{max-width:1500px;margin:0 auto;padding:0 16px}
 h1{font-size:1.5rem;margin:.8em 0 .4em}h2{font-size:1.25rem;line-height:1.3;margin:0 0 .3em;overflow-wrap:anywhere}
