@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantileOf } from '../../../lib/rollout/simulate/distribution.ts';
+import { updateShare } from '../../../lib/rollout/simulate/plan.ts';
 import { readWorkload } from '../../../lib/rollout/simulate/workload.ts';
 import { openStore } from '../../../lib/store/index.ts';
 import { followFile } from '../../../lib/stream/follow.ts';
 import { parseRecord } from '../../../lib/stream/parse.ts';
-import { Random } from '../../../lib/stream/random.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
 import { GroupGatherer, type WholeGroup } from '../../../lib/training/groups.ts';
 
@@ -17,7 +17,6 @@ const [samples = '', url = '', runId = '', file = '', scale = '1'] = process.arg
 const workload = await readWorkload(file);
 const store = await openStore(url);
 const draw = quantileOf(workload.latency.update.distribution);
-const random = new Random('updates');
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 
@@ -41,7 +40,9 @@ async function update(): Promise<void> {
   while (waiting.length >= workload.batch_groups.value && !stop.signal.aborted) {
     const groups = waiting.slice(-workload.batch_groups.value);
     waiting = [];
-    await sleep((1000 * draw(random.next())) / Number(scale), undefined, { signal: stop.signal }).catch(() => {});
+    await sleep((1000 * draw(updateShare(0, version + 1))) / Number(scale), undefined, { signal: stop.signal }).catch(
+      () => {},
+    );
     if (stop.signal.aborted) break;
     const staleness = groups.map(
       ({ samples }) => version - Math.min(...samples.map(({ sample }) => sample.behaviour_version)),

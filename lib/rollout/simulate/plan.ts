@@ -9,6 +9,16 @@ export interface RolloutPlan {
   success: boolean;
 }
 
+/** A share in (0, 1) that is the same for the same text. */
+export function shareOf(text: string): number {
+  return (hash32(text) + 0.5) / 2 ** 32;
+}
+
+/** What a share of an update's or a load's distribution is taken from: the same in a simulation and in a real run. */
+export const updateShare = (seed: number, version: number) => shareOf(`${seed}/update/${version}`);
+export const loadShare = (seed: number, version: number, worker: number) =>
+  shareOf(`${seed}/load/${version}/${worker}`);
+
 /**
  * What becomes of each rollout, from its group and index alone: the same in a simulation, in a real run, and in either
  * mode. Every second rollout of a group succeeds, so that there is something to learn from each group.
@@ -23,7 +33,7 @@ export class RolloutPlans {
   /** @param groupId `run/task/counter`; the name of the run changes nothing. */
   of(groupId: string, rolloutIndex: number): RolloutPlan {
     const group = groupId.slice(groupId.indexOf('/') + 1);
-    const share = (hash32(`${group}/${rolloutIndex}`) + 0.5) / 2 ** 32;
-    return { steps: Math.max(1, Math.round(this.#steps(share))), success: rolloutIndex % 2 === 0 };
+    const steps = this.#steps(shareOf(`${group}/${rolloutIndex}`));
+    return { steps: Math.max(1, Math.round(steps)), success: rolloutIndex % 2 === 0 };
   }
 }

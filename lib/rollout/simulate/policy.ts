@@ -2,10 +2,9 @@ import { delay } from '../../environment/waiting.ts';
 import { DartError } from '../../errors.ts';
 import type { PolicyReply, PolicyRequest } from '../../policy/policy.ts';
 import { unscoredReply } from '../../policy/unscored.ts';
-import { hash32 } from '../../stream/random.ts';
 import type { LoadablePolicy } from '../worker.ts';
 import { type Quantile, quantileOf } from './distribution.ts';
-import { RolloutPlans } from './plan.ts';
+import { loadShare, RolloutPlans, shareOf } from './plan.ts';
 import { RealTimeServer } from './real_time.ts';
 import { slowdownOf } from './server.ts';
 import { readWorkload, type Workload } from './workload.ts';
@@ -47,7 +46,7 @@ export class WorkloadPolicy implements LoadablePolicy {
   }
 
   async load(version: number): Promise<void> {
-    await delay(this.#load(shareOf(`load/${version}/${this.#worker}`)) * this.#second);
+    await delay(this.#load(loadShare(0, version, this.#worker)) * this.#second);
     this.version = version;
   }
 
@@ -58,11 +57,6 @@ export class WorkloadPolicy implements LoadablePolicy {
     const [, group = '', rollout = '0'] = /^(.*)\/(\d+)\/[^/]*$/.exec(episode) ?? [];
     return this.#plans.of(group, Number(rollout));
   }
-}
-
-/** A share in (0, 1) that is the same for the same text. */
-function shareOf(text: string): number {
-  return (hash32(text) + 0.5) / 2 ** 32;
 }
 
 /**

@@ -7,7 +7,7 @@ import { schedulerOf, type WorkPlan } from '../work_plan.ts';
 import { Agenda } from './agenda.ts';
 import { type Quantile, quantileOf } from './distribution.ts';
 import { Lane } from './lane.ts';
-import { RolloutPlans } from './plan.ts';
+import { loadShare, RolloutPlans, updateShare } from './plan.ts';
 import { Staleness } from './staleness.ts';
 import { VirtualTrainer } from './trainer.ts';
 import { VirtualWorkers } from './workers.ts';
@@ -104,6 +104,7 @@ class Simulation {
   constructor(options: SimulationOptions) {
     const { workload, desktops, workers, seed } = options;
     const { latency } = workload;
+    const [update, load] = [quantileOf(latency.update.distribution), quantileOf(latency.load.distribution)];
     this.#options = options;
     this.#random = new Random(`${seed}/latencies`);
     this.#plans = new RolloutPlans(workload);
@@ -120,14 +121,14 @@ class Simulation {
       count: workers,
       slowdown: workload.slowdown.table,
       sync: options.sync,
-      load: () => this.#draw(quantileOf(latency.load.distribution)),
+      load: (version, worker) => load(loadShare(seed, version, worker)),
       setMoment: (worker, at) => this.#machines.set(worker, at),
       onReply: (lane, version, now) => this.#replied(this.#lanes[lane]!, version, now),
       onLoaded: (version) => this.#trainer.loaded(version),
     });
     this.#trainer = new VirtualTrainer({
       groups: workload.batch_groups.value,
-      update: () => this.#draw(quantileOf(latency.update.distribution)),
+      update: (version) => update(updateShare(seed, version)),
       setMoment: (at) => this.#machines.set(workers, at),
       onPublished: (version, now) => this.#workers.sync(version, now),
       staleness: this.#staleness,

@@ -3,8 +3,8 @@ import type { Staleness } from './staleness.ts';
 export interface VirtualTrainerOptions {
   /** Groups of an update. */
   groups: number;
-  /** How long an update takes. */
-  update: () => number;
+  /** How long the update takes that makes this version. */
+  update: (version: number) => number;
   setMoment: (at: number) => void;
   onPublished: (version: number, now: number) => void;
   staleness: Staleness;
@@ -62,6 +62,6 @@ export class VirtualTrainer {
     this.#groups = [];
     this.learned += groups;
     this.#updating = true;
-    setMoment(now + update());
+    setMoment(now + update(this.#version + 1));
   }
 }

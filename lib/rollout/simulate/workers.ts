@@ -5,8 +5,8 @@ export interface VirtualWorkersOptions {
   count: number;
   slowdown: Slowdown;
   sync: 'one' | 'global';
-  /** How long one worker takes to load a version. */
-  load: () => number;
+  /** How long a worker takes to load a version. */
+  load: (version: number, worker: number) => number;
   /** Sets the next moment at which `due` is to be called for a worker; Infinity: none. */
   setMoment: (worker: number, at: number) => void;
   onReply: (lane: number, version: number, now: number) => void;
@@ -121,7 +121,8 @@ export class VirtualWorkers {
     for (const worker of draining) {
       this.#to(worker, 'loading');
       worker.version = this.#target;
-      this.#options.setMoment(this.#workers.indexOf(worker), now + this.#options.load());
+      const index = this.#workers.indexOf(worker);
+      this.#options.setMoment(index, now + this.#options.load(this.#target, index));
     }
   }
 
