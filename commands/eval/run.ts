@@ -15,6 +15,7 @@ import { runSession, type SessionOptions } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import type { Task } from '../../lib/stream/records.ts';
+import { serverSettings } from '../server_settings.ts';
 import { conclude } from './verdict.ts';
 
 /** `dart-eval`: every task, `--repeats` times, on desktops whose seeds training never uses. */
@@ -99,6 +100,7 @@ function settings(
     tasks,
     policy: options.policy,
     workers: options.workers as number,
+    servers: { ...serverSettings(context), update: 'off' },
     rollouts: options.repeats as number,
     follow: false,
     mode: 'async',

@@ -1,5 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
+import { SERVER_OPTIONS } from '../server_options.ts';
 
 const THRESHOLDS: readonly OptionSpec[] = [
   {
@@ -59,6 +60,9 @@ const compare: CommandSpec = {
   exitCodes: { 1: 'gain below --fail-under, or no task in common' },
   run: async (context) => (await import('./compare.ts')).run(context),
 };
+
+/** One version is measured: the servers are given no other. */
+const SERVERS = SERVER_OPTIONS.filter(({ name }) => name !== 'versions' && name !== 'update');
 
 export const spec: CommandSpec = {
   name: 'dart-eval',
@@ -125,6 +129,7 @@ export const spec: CommandSpec = {
     },
     { name: 'blobs', type: 'string', value: 'DIR', describe: 'Folder of the screenshots', group: 'Output' },
     ...THRESHOLDS,
+    ...SERVERS,
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
     DRY_RUN_OPTION,

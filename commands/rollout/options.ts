@@ -1,5 +1,5 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
-import { SERVER_OPTIONS } from './server_options.ts';
+import { SERVER_OPTIONS } from '../server_options.ts';
 
 const WHAT: readonly OptionSpec[] = [
   {

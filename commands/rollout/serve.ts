@@ -14,7 +14,7 @@ import { followVersions, type VersionSource } from '../../lib/rollout/versions.t
 import { WorkerPool } from '../../lib/rollout/worker_pool.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
-import { serverSettings } from './server_settings.ts';
+import { serverSettings } from '../server_settings.ts';
 import { policyPath } from './settings.ts';
 
 /** What needs more than a screen: an accessibility tree, or a memory of the episode. */

@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
-import { SERVER_OPTIONS } from './server_options.ts';
+import { SERVER_OPTIONS } from '../server_options.ts';
 
 const SERVICE: readonly OptionSpec[] = [
   {

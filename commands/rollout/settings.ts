@@ -7,7 +7,7 @@ import { DartError } from '../../lib/errors.ts';
 import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
-import { serverSettings } from './server_settings.ts';
+import { serverSettings } from '../server_settings.ts';
 
 /** What the options of the command line mean, before anything is opened. */
 export interface Settings {

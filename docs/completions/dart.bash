@@ -110,6 +110,7 @@ _dart() {
     'dart-train init --on-error') words='fail skip' ;;
     'dart-train init --log-level') words='error warn info debug' ;;
     'dart-train init --log-format') words='text json' ;;
+    'dart-eval --coordinates') words='absolute relative smart-resize' ;;
     'dart-eval --on-error') words='fail skip' ;;
     'dart-eval --log-level') words='error warn info debug' ;;
     'dart-eval --log-format') words='text json' ;;
@@ -150,7 +151,7 @@ _dart() {
     'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-train export') words='--output --version-number --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train init') words='--output --reading-steps --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-eval') words='score compare --tasks --policy --env --repeats --temperature --max-steps --workers --trajectories --blobs --fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-eval') words='score compare --tasks --policy --env --repeats --temperature --max-steps --workers --trajectories --blobs --fail-under --model --coordinates --request-timeout --request-tries --patience --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-eval score') words='--fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-eval compare') words='--fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
   esac

@@ -1,6 +1,6 @@
-import type { OptionSpec } from '../../lib/cli/spec.ts';
+import type { OptionSpec } from '../lib/cli/spec.ts';
 
-/** Options of policies behind servers (`openai:`, `sglang:`), the same for `dart-rollout` and `dart-rollout serve`. */
+/** Options of policies behind servers (`openai:`, `sglang:`), the same for every command that asks one. */
 export const SERVER_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'model',

@@ -1,8 +1,8 @@
-import { resolvePath } from '../../lib/cli/input.ts';
-import type { CommandContext } from '../../lib/cli/spec.ts';
-import type { Coordinates } from '../../lib/policy/policy.ts';
-import type { RolloutServers } from '../../lib/rollout/open_servers.ts';
-import type { UpdateWay } from '../../lib/rollout/worker_server.ts';
+import { resolvePath } from '../lib/cli/input.ts';
+import type { CommandContext } from '../lib/cli/spec.ts';
+import type { Coordinates } from '../lib/policy/policy.ts';
+import type { RolloutServers } from '../lib/rollout/open_servers.ts';
+import type { UpdateWay } from '../lib/rollout/worker_server.ts';
 
 /** What the options ask of servers. The key comes from the environment alone, and goes into no record and no message. */
 export function serverSettings({ io, options }: CommandContext): RolloutServers {
