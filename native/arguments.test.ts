@@ -307,11 +307,64 @@ describe('arrays in one piece of memory', () => {
     expect(loss(memory.subarray(0, 6), new Uint16Array(memory.buffer, 0, 6))).toThrow('memory apart from it');
   });
 
+  const perToken = ['target', 'mask', 'scale', 'advantage', 'oldLogp', 'rolloutLogp', 'refLogp', 'sequenceOffsets'];
+  it.each(perToken)(
+    'dlogits, in place or not, lies apart from %s, which is read after rows are written',
+    async (name) => {
+      const dlogits = new Float32Array(6);
+      const good = lossInput()[name] as View;
+      const kind = good.constructor as Float32ArrayConstructor;
+      const last = new kind(dlogits.buffer, dlogits.byteLength - good.byteLength);
+      last.set(good);
+      const separate = { ...lossInput(), [name]: last, dlogits };
+      const message = `Expected memory apart from ${name} for dlogits but received Float32Array of length 6`;
+      for (const input of [separate, { ...separate, logits: dlogits }] as never[]) {
+        expect(() => policyLoss(input)).toThrow(new TypeError(message));
+        await expect(policyLossAsync(input)).rejects.toThrow(new TypeError(message));
+      }
+    },
+  );
+
+  it('arrays that are only read may be one, and neighbours are no overlap', () => {
+    const memory = f32(-1, -1, -1, -1, 0, 0, 0, 0, 0, 0);
+    const one = memory.subarray(0, 2);
+    const input = { ...lossInput(), oldLogp: one, rolloutLogp: one, refLogp: one, dlogits: memory.subarray(4) };
+    expect(policyLoss(input as never).logp).toEqual(policyLoss(lossInput() as never).logp);
+  });
+
+  it('a tensor is not updated twice in a call, nor are its arrays those of another', async () => {
+    const twice = tensor();
+    const moments = new Float32Array(3);
+    const [first, second] = [tensor(), tensor()];
+    Object.assign(first, { firstMoment: moments.subarray(0, 2) });
+    Object.assign(second, { secondMoment: moments.subarray(1, 3) });
+    const cases: [Values[], string][] = [
+      [[twice, twice], 'apart from tensors[0].parameter for tensors[1].parameter but'],
+      [[first, second], 'apart from tensors[0].firstMoment for tensors[1].secondMoment but'],
+      [
+        [tensor(), { ...tensor(), gradient: twice.master }, twice],
+        'apart from tensors[1].gradient for tensors[2].master',
+      ],
+    ];
+    for (const [tensors, message] of cases) {
+      const input = { ...adamwInput(), tensors } as never;
+      expect(() => adamw(input)).toThrow(`Expected memory ${message}`);
+      await expect(adamwAsync(input)).rejects.toThrow(TypeError);
+    }
+    expect(twice.master).toEqual(f32(0, 0));
+    const gradient = f32(1, 1);
+    const sharing = [
+      { ...tensor(), gradient },
+      { ...tensor(), gradient },
+    ];
+    expect(adamw({ ...adamwInput(), tensors: sharing } as never).applied).toBe(true);
+  });
+
   it('the arrays of a tensor lie apart', () => {
     const memory = new Float32Array(5);
     const overlapping = { parameter: memory.subarray(0, 2), gradient: memory.subarray(1, 3), master: null };
     expect(() => adamw({ ...adamwInput(), tensors: [{ ...tensor(), ...overlapping }] } as never)).toThrow(
-      'Expected memory apart from parameter for tensors[0].gradient but received Float32Array of length 2',
+      'Expected memory apart from tensors[0].parameter for tensors[0].gradient but received Float32Array of length 2',
     );
     expect(() => adamw({ ...adamwInput(), tensors: [{ ...tensor(), parameter: f32(1, 1) }] } as never)).toThrow(
       'Expected Uint16Array (bf16), since there are master weights for tensors[0].parameter',

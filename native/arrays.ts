@@ -76,6 +76,43 @@ export function overlaps(a: ArrayBufferView, b: ArrayBufferView): boolean {
   return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 
+/** An array of a call by name; null or anything else that is no array lies nowhere. */
+type Named = readonly [name: string, array: unknown];
+
+/**
+ * No array that a call writes has a byte in common with another of its arrays; arrays that are only read may be one.
+ * @throws TypeError naming the two, in the order in which they are given: the second is the one that is refused.
+ */
+export function checkApart(arrays: readonly Named[], isWritten: (name: string) => boolean): void {
+  const places = arrays.flatMap(([name, view], order) => (ArrayBuffer.isView(view) ? [{ name, view, order }] : []));
+  const memories = new Map<ArrayBufferLike, typeof places>();
+  for (const place of places) {
+    const one = memories.get(place.view.buffer);
+    if (one) one.push(place);
+    else memories.set(place.view.buffer, [place]);
+  }
+  for (const one of memories.values()) {
+    // By beginnings: an array meets one before it exactly if it meets the one that reaches farthest.
+    one.sort((a, b) => a.view.byteOffset - b.view.byteOffset);
+    let farthest: (typeof places)[number] | undefined;
+    let farthestWritten: typeof farthest;
+    for (const place of one) {
+      const written = isWritten(place.name);
+      const other = written ? farthest : farthestWritten;
+      if (other && overlaps(other.view, place.view)) refuseBoth(other, place);
+      if (!farthest || end(place.view) > end(farthest.view)) farthest = place;
+      if (written && (!farthestWritten || end(place.view) > end(farthestWritten.view))) farthestWritten = place;
+    }
+  }
+}
+
+const end = (view: ArrayBufferView) => view.byteOffset + view.byteLength;
+
+function refuseBoth(...both: { name: string; view: ArrayBufferView; order: number }[]): never {
+  const [first, second] = both.sort((a, b) => a.order - b.order);
+  return refuse(`memory apart from ${first!.name}`, second!.name, second!.view);
+}
+
 /** True where both are the same elements of the same memory. */
 export function isSame(a: ArrayBufferView, b: ArrayBufferView): boolean {
   return (

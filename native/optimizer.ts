@@ -1,10 +1,13 @@
 import { native } from './addon.ts';
-import { holdArrays, overlaps } from './arrays.ts';
+import { checkApart, holdArrays } from './arrays.ts';
 import { checkInteger, checkNumber, checkOptions, checkPositive, refuse } from './check.ts';
 import { type Device, placeOf } from './device.ts';
 import { type HalfPrecision, halfType } from './precision.ts';
 
-/** One tensor, flat; all its arrays have one length and no byte in common. Weights and moments are updated in place. */
+/**
+ * One tensor, flat; all its arrays have one length. Weights and moments are updated in place: they have no byte in common
+ * with any other array of the call, of this tensor or of another.
+ */
 export interface AdamwTensor {
   /** f32, or bf16 as its 16 bits, rounded to nearest even. */
   parameter: Float32Array | Uint16Array;
@@ -119,6 +122,7 @@ function prepare(input: AdamwInput) {
   const totals = new Float64Array(2);
   const names = ['parameter', 'gradient', 'firstMoment', 'secondMoment', 'master'] as const;
   const arrays = tensors.flatMap((tensor, i) => names.map((name) => [`tensors[${i}].${name}`, tensor[name]] as const));
+  checkApart(arrays, (name) => !name.endsWith('.gradient'));
   return {
     args: { ...constants, tensors, totals, ...placeOf(input.device) },
     arrays: Object.fromEntries(arrays),
@@ -129,11 +133,6 @@ function prepare(input: AdamwInput) {
 function prepareTensor(tensor: AdamwTensor, name: string, decay: number) {
   checkOptions(tensor, name, TENSOR_OPTIONS);
   const { parameter, gradient, firstMoment, secondMoment, master } = tensor;
-  const arrays = Object.entries({ parameter, gradient, firstMoment, secondMoment, master });
-  for (const [i, [one, view]] of arrays.entries()) {
-    const twice = arrays.slice(0, i).find(([, other]) => bothViews(other, view) && overlaps(other!, view!));
-    if (twice) refuse(`memory apart from ${twice[0]}`, `${name}.${one}`, view);
-  }
   if (master && !(parameter instanceof Uint16Array)) {
     refuse('Uint16Array (bf16), since there are master weights', `${name}.parameter`, parameter);
   }
@@ -147,8 +146,6 @@ function prepareTensor(tensor: AdamwTensor, name: string, decay: number) {
     weightDecay: checkNumber(tensor.weightDecay ?? decay, `${name}.weightDecay`, 0),
   };
 }
-
-const bothViews = (a: unknown, b: unknown) => ArrayBuffer.isView(a) && ArrayBuffer.isView(b);
 
 function resultOf(totals: Float64Array, limit: number): AdamwResult {
   const gradNorm = Math.sqrt(totals[0]!);

@@ -1,5 +1,14 @@
 /** What the policy kernels are given: types, and checks of everything that C++ does not check itself. */
-import { checkArray, checkFinite, checkIndices, checkOffsets, checkOptionalArray, isSame, overlaps } from './arrays.ts';
+import {
+  checkApart,
+  checkArray,
+  checkFinite,
+  checkIndices,
+  checkOffsets,
+  checkOptionalArray,
+  isSame,
+  overlaps,
+} from './arrays.ts';
 import { checkChoice, checkInteger, checkNumber, checkOptions, checkPositive, refuse } from './check.ts';
 import { type Device, placeOf } from './device.ts';
 import { type HalfPrecision, halfType } from './precision.ts';
@@ -69,7 +78,10 @@ export interface PolicyLossInput {
   kl?: ReferenceKl | null;
   /** c of -c * H; default 0. */
   entropyCoefficient?: number;
-  /** Where the gradient goes: absent: a new array of the type of logits; null: nowhere; `logits` itself: in place. */
+  /**
+   * Where the gradient goes: absent: a new array of the type of logits; null: nowhere; `logits` itself: in place. It has
+   * no byte in common with any other array of the call.
+   */
   dlogits?: Logits | null;
   /**
    * What a scored row with a NaN or +Infinity logit gets: `throw` (default) is a TypeError naming the row, after the
@@ -187,13 +199,19 @@ function dlogitsOf({ logits, dlogits }: PolicyLossInput): Logits | null {
 /** All inputs of `policyLoss` as C++ reads them, checked. */
 export function policyLossArguments(input: PolicyLossInput) {
   checkOptions(input, 'the input of policyLoss', LOSS_OPTIONS);
-  return {
+  const args = {
     ...matrixShape(input),
     ...lossOptions(input),
     ...tokenArrays(input),
     ...sequencesOf(input),
     dlogits: dlogitsOf(input),
   };
+  // In place, logits is the array that is written; it met dlogits before.
+  checkApart(
+    Object.entries(args).filter(([name]) => name !== 'logits'),
+    (name) => name === 'dlogits',
+  );
+  return args;
 }
 
 export interface LogpEntropyInput {
