@@ -72,7 +72,7 @@ bench-system: build ## Measure the gain of decoupling: the papers' workload, bot
 	@node dist/commands/bench/system/main.js $(ARGS)
 
 golden: build $(EMULATED) ## Hold the kernels to reference numbers (GOLDEN=DIR): scalar, vector, emulated CUDA, GPU
-	@node dist/native/golden.js $(GOLDEN)
+	@node dist/native/golden.js $${GOLDEN:+"$$GOLDEN"}
 
 gpu-check: ## On a machine with a GPU and nvcc: check the CUDA kernels and time them (ARGS=--rehearse: emulated)
 	@sh native/check/gpu-check.sh $(ARGS)

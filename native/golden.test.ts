@@ -39,6 +39,14 @@ describe.skipIf(cases.length === 0)('golden numbers', () => {
   });
 });
 
+/** A copy of an object with one entry of a list replaced, a list one entry shorter, or another `want`. */
+const put = (name: string, place: number, value: unknown) => (c: Record<string, unknown[]>) => ({
+  ...c,
+  [name]: c[name]!.with(place, value),
+});
+const cut = (name: string) => (c: Record<string, unknown[]>) => ({ ...c, [name]: c[name]!.slice(1) });
+const inWant = (change: (want: never) => unknown) => (c: { want: never }) => ({ ...c, want: change(c.want) });
+
 describe.skipIf(cases.length === 0)('make golden', () => {
   const script = join(import.meta.dirname, '..', 'dist', 'native', 'golden.js');
   const copy = mkdtempSync(join(tmpdir(), 'dart-golden-'));
@@ -118,14 +126,84 @@ describe.skipIf(cases.length === 0)('make golden', () => {
     expect(status).toBe(0);
   });
 
-  it('refuses a type of numbers that it does not know', () => {
-    const unknown = golden((read, write) => {
-      const file = read('policy_loss.json') as { cases: { dtype: string }[] };
-      file.cases[0]!.dtype = 'f64';
+  /** Changes the file, or its case of this number. */
+  type Change = [what: string, file: string, at: number | null, change: (c: never) => unknown, says: string];
+  // biome-ignore format: a table
+  const changes: Change[] = [
+    ['{}', 'policy_loss.json', null, () => ({}), 'policy_loss.json: there are no cases'],
+    ['no cases', 'preference_loss.json', null, () => ({ cases: [] }), 'preference_loss.json: there are no cases'],
+    ['null', 'adamw.json', null, () => null, 'adamw.json: the case is null'],
+    ['{}', 'adamw.json', null, () => ({}), 'adamw.json: lr is missing'],
+    ['no steps', 'adamw.json', null, (c: object) => ({ ...c, steps: [] }), 'adamw.json: steps is empty'],
+    ['no name', 'policy_loss.json', 1, (c: object) => ({ ...c, name: undefined }), 'case 2: name is missing'],
+    ['another dtype', 'policy_loss.json', 0, (c: object) => ({ ...c, dtype: 'f64' }), '1 (plain): dtype is "f64"'],
+    ['another loss', 'policy_loss.json', 0, (c: object) => ({ ...c, loss_kind: 'ppo' }), '1 (plain): loss_kind is "ppo"'],
+    ['no dual clip', 'policy_loss.json', 0, (c: object) => ({ ...c, dual_clip: undefined }), 'dual_clip is missing'],
+    ['rtol 1', 'policy_loss.json', 0, (c: object) => ({ ...c, rtol: 1 }), '1 (plain): rtol is 1, too wide for logits up to'],
+    ['rtol null', 'policy_loss.json', 0, (c: object) => ({ ...c, rtol: null }), '1 (plain): rtol is null'],
+    ['rtol as text', 'policy_loss.json', 0, (c: object) => ({ ...c, rtol: '1e-5' }), '1 (plain): rtol is "1e-5"'],
+    ['null for an old log-probability', 'policy_loss.json', 0, put('old_logp', 2, null), '(plain): old_logp[2] is null'],
+    ['a target beyond V', 'policy_loss.json', 0, put('target', 0, 11), '(plain): target[0] is 11'],
+    ['a sequence in two parts', 'policy_loss.json', 0, put('sequence', 6, 0), 'the tokens of sequence 0 are not together'],
+    ['too few logits', 'policy_loss.json', 0, cut('logits'), '(plain): logits has 76 entries, not 77'],
+    ['no want', 'policy_loss.json', 0, (c: object) => ({ ...c, want: undefined }), '1 (plain): want is missing'],
+    ['null on a row that counts', 'policy_loss.json', 0, inWant(put('entropy', 3, null)), '(plain): want.entropy[3] is null'],
+    ['null in dlogits', 'policy_loss.json', 0, inWant(put('dlogits', 3, null)), '(plain): want.dlogits[3] is null'],
+    ['null for the loss', 'policy_loss.json', 0, inWant((w: object) => ({ ...w, loss: null })), 'want.loss is null'],
+    ['no token_loss', 'policy_loss.json', 0, inWant((w: object) => ({ ...w, token_loss: undefined })), 'want.token_loss is missing'],
+    ['too few selected', 'step_selection.json', 2, inWant(cut('selected')), 'step_selection.json, case 3: want.selected has 23'],
+    ['no threshold', 'step_selection.json', 2, inWant((w: object) => ({ ...w, threshold: {} })), 'want.threshold.0 is missing'],
+    ['null for a step', 'step_selection.json', 2, inWant(put('step_entropy', 0, null)), 'want.step_entropy[0] is null'],
+    ['offsets that end early', 'step_selection.json', 0, put('step_offsets', 24, 93), 'step_offsets do not go up from 0 to 94'],
+    ['no slopes', 'preference_loss.json', 0, inWant(() => ({ loss: 0 })), 'preference_loss.json, case 1: want.d_policy_chosen is missing'],
+    ['another objective', 'preference_loss.json', 1, (c: object) => ({ ...c, objective: 'ipo' }), 'case 2: objective is "ipo"'],
+  ];
+
+  it.each(changes)('refuses %s in %s (case at %s) and says where', (_, file, at, change, says) => {
+    const { status, stderr, metrics } = golden((read, write) => {
+      const json = read(file) as { cases: unknown[] };
+      if (at !== null) json.cases[at] = change(json.cases[at] as never);
+      write(file, at === null ? change(json as never) : json);
+    });
+    expect(stderr).toContain(says);
+    expect(stderr).toContain(`golden: ${file}`);
+    expect([status, metrics]).toEqual([2, []]);
+  });
+
+  it('says in which case a kernel refuses the numbers', () => {
+    const { status, stderr } = golden((read, write) => {
+      const file = read('policy_loss.json') as { cases: { logits: unknown[] }[] };
+      file.cases[0]!.logits[0] = 1e39; // more than f32 holds
       write('policy_loss.json', file);
     });
-    expect(unknown.status).toBe(2);
-    expect(unknown.stderr).toContain('dtype is "f64"');
+    expect(stderr).toMatch(/golden: policy_loss.json, case 1 \(plain\): Expected finite logits/);
+    expect(status).toBe(2);
+  });
+
+  it('refuses a folder without any of the files, and a second folder', () => {
+    const run = (...args: string[]) => spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+    const empty = mkdtempSync(join(copy, 'empty '));
+    expect(run(empty)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('no golden numbers') });
+    expect(run(copy, empty)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^golden: one folder at a time/),
+    });
+  });
+
+  it('reads a folder whose name has spaces and quotes', () => {
+    const spaced = mkdtempSync(join(copy, "it's a folder "));
+    copyFileSync(join(folder!, 'adamw.json'), join(spaced, 'adamw.json'));
+    const recipe = readFileSync(join(import.meta.dirname, '..', 'Makefile'), 'utf8').match(
+      /^golden:.*\n\t@(.*)$/m,
+    )![1]!;
+    const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', recipe.replaceAll('$$', '$')], {
+      encoding: 'utf8',
+      cwd: join(import.meta.dirname, '..'),
+      env: { ...process.env, GOLDEN: spaced },
+    });
+    expect(stderr).toContain(`golden: there is no policy_loss.json in ${spaced}\n`);
+    expect(stderr).toMatch(/OK +scalar +adamw: 5 clipped steps /);
+    expect(status).toBe(0);
   });
 });
 

@@ -1,12 +1,14 @@
 /**
  * `make golden [GOLDEN=DIR]`: holds the kernels to the reference numbers: the CPU's scalar and vector code, emulated CUDA,
- * and a GPU where there is one. `metric` records on stdout (share of tolerance, a miss above 1), a table on stderr, exit
- * code 1 on a miss.
+ * and a GPU where there is one. `metric` records on stdout (share of tolerance, a miss above 1), a table on stderr. Exit
+ * code 1: a miss; 2: nothing was compared, or a case does not have the format. A file that the folder lacks is named on
+ * stderr and is no error while another has cases.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { DartError, messageOf } from '../lib/errors.ts';
 import { packageRoot } from './addon.ts';
 import { deviceStatus } from './device.ts';
@@ -95,11 +97,12 @@ function main(argument: string | undefined, cudaOnly: boolean): number {
 }
 
 try {
-  const args = process.argv.slice(2);
-  process.exitCode = main(
-    args.find((word) => !word.startsWith('--')),
-    args.includes('--cuda-only'),
-  );
+  const { values, positionals } = parseArgs({ options: { 'cuda-only': { type: 'boolean' } }, allowPositionals: true });
+  if (positionals.length > 1)
+    throw new DartError(`one folder at a time, not ${positionals.length}`, {
+      hint: 'quotes around a name with spaces',
+    });
+  process.exitCode = main(positionals[0], values['cuda-only'] ?? false);
 } catch (error) {
   process.stderr.write(`golden: ${messageOf(error)}\n`);
   process.exitCode = 2;

@@ -29,6 +29,7 @@ export function checkSelectionCase(c: SelectionCase, device: Device): Record<str
   });
   const stepGroup = Int32Array.from(c.step_group);
   const chosen = selectSteps({ stepEntropy: entropy, stepGroup, groups, keep: c.keep_fraction, device });
+  // A group none of whose steps has an entropy has no threshold.
   const threshold = Array.from({ length: groups }, (_, group) => c.want.threshold[group] ?? null);
   return {
     step_entropy: compareArray(entropy, c.want.step_entropy, F32),

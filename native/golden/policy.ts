@@ -1,4 +1,3 @@
-import { DartError } from '../../lib/errors.ts';
 import type { Device } from '../device.ts';
 import { type Logits, type LossKind, type PolicyLossInput, policyLoss } from '../policy.ts';
 import { bf16FromNumbers, numbersFromBf16 } from './bf16.ts';
@@ -61,11 +60,6 @@ const TYPES = {
   },
 };
 
-function typeOf(c: PolicyCase) {
-  if (Object.hasOwn(TYPES, c.dtype)) return TYPES[c.dtype];
-  throw new DartError(`dtype is ${JSON.stringify(c.dtype)}`, { where: `case ${c.name}`, hint: 'f32, bf16 or f16' });
-}
-
 function offsetsOf(sequence: readonly number[]): Int32Array {
   const starts = sequence.flatMap((id, i) => (i === 0 || id !== sequence[i - 1] ? [i] : []));
   return Int32Array.from([...starts, sequence.length]);
@@ -74,7 +68,7 @@ function offsetsOf(sequence: readonly number[]): Int32Array {
 /** The kernel's arguments for one case of policy_loss.json. */
 export function policyInput(c: PolicyCase): PolicyLossInput {
   return {
-    logits: typeOf(c).encode(c.logits.map(numberOf)),
+    logits: TYPES[c.dtype].encode(c.logits.map(numberOf)),
     ...(c.dtype === 'f16' ? { precision: 'f16' as const } : {}),
     vocabulary: c.V,
     target: Int32Array.from(c.target),
@@ -101,7 +95,7 @@ export function checkPolicyCase(c: PolicyCase, device: Device): Record<string, D
   const input = policyInput(c);
   const got = policyLoss({ ...input, device, dlogits: new Float32Array(c.N * c.V) });
   const same = policyLoss({ ...input, device, dlogits: input.logits });
-  const { decode, rounding } = typeOf(c);
+  const { decode, rounding } = TYPES[c.dtype];
   const inPlace = decode(same.dlogits!);
   return {
     logp: compareArray(got.logp, c.want.logp, c.rtol),
