@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildEmulatedCuda } from './library.testing.ts';
+import { buildEmulatedCuda, buildWithBlocksOfGpu } from './library.testing.ts';
 
 /** The program that judges the kernels from outside, on small shapes: native/check/check_kernels.cc. */
 const folder = mkdtempSync(join(tmpdir(), 'dart-check-'));
@@ -59,6 +59,19 @@ describe('the CUDA kernels, emulated, against float64', () => {
     expect(stderr).toBe('');
     expect(lines[0]).toMatch(/^emulated GPU/);
     expect(lines.slice(3)).toEqual([expect.stringMatching(/^[2-9]\d\d OK, 0 NOT OK$/)]);
+    expect(status).toBe(0);
+  });
+});
+
+describe('the emulated CUDA kernels with the blocks of a GPU', () => {
+  it('all cases, of which some keep a part of the row in shared memory', { timeout: 600_000 }, () => {
+    const library = join(folder, 'libdart_cuda_blocks.so');
+    buildWithBlocksOfGpu(library);
+    const { status, lines, stderr } = check(library, []);
+    expect(stderr).toBe('');
+    // 384 threads keep six vectors of four f32 each: rows longer than 9,216 go on in shared memory.
+    expect(lines.filter((line) => line.includes('20011')).length).toBeGreaterThanOrEqual(3);
+    expect(lines.at(-1)).toMatch(/^[2-9]\d\d OK, 0 NOT OK$/);
     expect(status).toBe(0);
   });
 });

@@ -3,7 +3,7 @@
 # CUDA kernels, checks each against float64, times them beside a device copy, eager PyTorch and Liger (where Python has
 # them), and runs one update of dart-train on the CPU and on the GPU. --rehearse does the same with emulated kernels and
 # tiny sizes, so that this script itself is tested where there is no GPU.
-# Exit code 1: a check missed; 2: this machine cannot run it.
+# Exit code of this script (make turns each but 0 into 2): 1: a check missed; 2: this machine cannot run it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -21,11 +21,25 @@ done
 say() { echo "gpu-check: $*" >&2; }
 part() { say "$(($(date +%s) - started)) s: $*"; }
 
+# A driver that does not work makes nvidia-smi print its failure, on stdout, and exit with another code than 0.
+require_gpu() {
+  code=0
+  if command -v nvidia-smi > /dev/null; then list=$(nvidia-smi -L 2>&1) || code=$?
+  else list=$(ls -d /proc/driver/nvidia/gpus/* 2> /dev/null) && list="GPU $list" || list=''
+  fi
+  [ $code = 0 ] || { say "nvidia-smi does not find a GPU that works (exit code $code: ${list%%"$line_end"*}). Try: nvidia-smi -L, or ARGS=--rehearse"; exit 2; }
+  case $list in
+    *GPU\ *) ;;
+    *) say 'there is no NVIDIA GPU on this machine (nvidia-smi lists none). Try: ARGS=--rehearse'; exit 2 ;;
+  esac
+}
+line_end='
+'
+
 if [ -z "$rehearse" ]; then
   nvcc=$(command -v nvcc || true)
   [ -n "$nvcc" ] || { say 'there is no nvcc on PATH, so the CUDA kernels cannot be built. Try: PATH=/usr/local/cuda/bin:$PATH, or ARGS=--rehearse'; exit 2; }
-  [ -n "$(nvidia-smi -L 2> /dev/null || ls -d /proc/driver/nvidia/gpus/* 2> /dev/null)" ] ||
-    { say 'there is no NVIDIA GPU on this machine (nvidia-smi lists none). Try: ARGS=--rehearse'; exit 2; }
+  require_gpu
 fi
 
 folder=$root/native/build/gpu-check${rehearse}
@@ -34,13 +48,14 @@ records=${records:-$folder/records.ndjson}
 : > "$records"
 missed=0
 
-part 'compile the kernels'
+part 'build the kernels, where they are older than their sources'
 if [ -n "$rehearse" ]; then
   library=$root/native/build/libdart_cuda_emulated.so
   sh "$root/native/kernels/cuda/build_emulated.sh" "$library"
 else
-  library=$folder/libdart_cuda.so
-  DART_REQUIRE_CUDA=1 sh "$root/native/kernels/cuda/build.sh" "$nvcc" "$library" "$root"/native/kernels/cuda/*.cu >&2
+  library=$(sh "$here/cuda-library.sh" "$nvcc" "$folder/libdart_cuda.so" "$root/native/build/Release/libdart_cuda.so") ||
+    { say 'the CUDA kernels do not compile: see above'; exit 2; }
+  say "kernels: $library"
 fi
 sh "$here/build.sh" "$folder"
 

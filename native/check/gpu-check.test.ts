@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,8 +28,8 @@ function gpuCheck(args: string[], env: NodeJS.ProcessEnv = {}) {
   return { status, stdout, stderr };
 }
 
-/** A PATH on which there are only the few programs that the script begins with, and `others`. */
-function pathWith(name: string, others: string[]): string {
+/** A PATH on which there are only the few programs that the script begins with, and `others`: shell scripts by name. */
+function pathWith(name: string, others: Record<string, string>): string {
   const path = join(folder, name);
   mkdirSync(path);
   for (const program of ['sh', 'dirname', 'date', 'ls']) {
@@ -28,21 +38,41 @@ function pathWith(name: string, others: string[]): string {
       join(path, program),
     );
   }
-  for (const other of others) writeFileSync(join(path, other), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+  for (const [other, text] of Object.entries(others))
+    writeFileSync(join(path, other), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   return path;
 }
 
 describe('gpu-check on a machine that lacks something', () => {
   it('says in one line that there is no nvcc, and exits 2', () => {
-    const { status, stdout, stderr } = gpuCheck([], { PATH: pathWith('no-nvcc', []) });
+    const { status, stdout, stderr } = gpuCheck([], { PATH: pathWith('no-nvcc', {}) });
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^gpu-check: there is no nvcc on PATH, .*\n$/);
   });
 
   it.skipIf(existsSync('/proc/driver/nvidia/gpus'))('says in one line that there is no GPU, and exits 2', () => {
-    const { status, stdout, stderr } = gpuCheck([], { PATH: pathWith('no-gpu', ['nvcc']) });
+    const { status, stdout, stderr } = gpuCheck([], { PATH: pathWith('no-gpu', { nvcc: 'exit 0' }) });
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^gpu-check: there is no NVIDIA GPU on this machine .*\n$/);
+  });
+
+  it.each([
+    [
+      9,
+      'NVIDIA-SMI has failed because it could not communicate with the driver.',
+      /^gpu-check: nvidia-smi does not find a GPU that works \(exit code 9: NVIDIA-SMI has failed because [^\n]*\n$/,
+    ],
+    [
+      6,
+      'No devices were found',
+      /^gpu-check: nvidia-smi does not find a GPU that works \(exit code 6: No devices were found\)[^\n]*\n$/,
+    ],
+    [0, 'No devices found.', /^gpu-check: there is no NVIDIA GPU on this machine [^\n]*\n$/],
+  ])('says in one line that nvidia-smi, which exits %i, finds no GPU', (code, says, line) => {
+    const others = { nvcc: 'exit 0', 'nvidia-smi': `echo '${says}'\necho 'Make sure that it runs.'\nexit ${code}` };
+    const { status, stdout, stderr } = gpuCheck([], { PATH: pathWith(`driver-${code}`, others) });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(line);
   });
 
   it('refuses arguments that it does not know', () => {
@@ -50,6 +80,63 @@ describe('gpu-check on a machine that lacks something', () => {
       status: 2,
       stderr: expect.stringContaining('unknown argument --fast'),
     });
+  });
+});
+
+describe('the CUDA library of gpu-check', () => {
+  /** A checkout with the kernels' sources, and an nvcc that writes its arguments into the library. */
+  function checkout(name: string) {
+    const at = join(folder, name);
+    mkdirSync(join(at, 'check'), { recursive: true });
+    mkdirSync(join(at, 'kernels', 'cuda'), { recursive: true });
+    cpSync(join(import.meta.dirname, 'cuda-library.sh'), join(at, 'check', 'cuda-library.sh'));
+    cpSync(join(root, 'native', 'kernels', 'cuda', 'build.sh'), join(at, 'kernels', 'cuda', 'build.sh'));
+    for (const file of ['cuda/rows.cu', 'cuda/rows.cuh', 'math.h']) writeFileSync(join(at, 'kernels', file), file);
+    const nvcc = join(at, 'nvcc');
+    const write = 'while [ "$1" != -o ]; do shift; done; echo "compiled $*" > "$2"';
+    writeFileSync(nvcc, `#!/bin/sh\n${write}\n`, { mode: 0o755 });
+    const [own, built] = [join(at, 'own.so'), join(at, 'built by make.so')];
+    const ask = () =>
+      execFileSync('sh', [join(at, 'check', 'cuda-library.sh'), nvcc, own, built], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim();
+    const touch = (path: string, seconds: number) => utimesSync(path, seconds, seconds);
+    const sources = ['cuda/rows.cu', 'cuda/rows.cuh', 'math.h', 'cuda/build.sh'].map((file) =>
+      join(at, 'kernels', file),
+    );
+    for (const source of sources) touch(source, 1000);
+    return { at, own, built, ask, touch, sources, nvcc };
+  }
+
+  it('is compiled once, and again when a source is newer', () => {
+    const { ask, own, touch, sources } = checkout('compiled once');
+    expect(ask()).toBe(own);
+    expect(readFileSync(own, 'utf8')).toMatch(/^compiled -o .*rows\.cu\n$/);
+    for (const source of sources) {
+      writeFileSync(own, 'as it was');
+      touch(own, 2000);
+      expect([ask(), readFileSync(own, 'utf8')]).toEqual([own, 'as it was']);
+      touch(source, 3000);
+      expect([ask(), readFileSync(own, 'utf8')], source).toEqual([own, expect.stringMatching(/^compiled/)]);
+      touch(source, 1000);
+    }
+  });
+
+  it('is that of `make build` where that one is newer than the sources', () => {
+    const { ask, own, built, touch } = checkout('built by make');
+    writeFileSync(built, 'built');
+    touch(built, 2000);
+    expect([ask(), existsSync(own)]).toEqual([built, false]);
+    touch(built, 500);
+    expect(ask()).toBe(own);
+  });
+
+  it('is an error where it does not compile', () => {
+    const { ask, own, nvcc } = checkout('does not compile');
+    writeFileSync(nvcc, '#!/bin/sh\nexit 1\n');
+    expect(ask).toThrow(/The CUDA kernels did not compile/);
+    expect(existsSync(own)).toBe(false);
   });
 });
 
