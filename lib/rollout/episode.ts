@@ -16,6 +16,8 @@ import { NoPolicyLeft, type WorkerPool } from './worker_pool.ts';
 /** How many of the newest screens and earlier replies a policy is shown (design §6). */
 const MAX_SCREENSHOTS = 5;
 const MAX_HISTORY = 35;
+/** A step that took longer has waited for something, a timer or a socket. */
+const AT_ONCE_MS = 20;
 /** A reward above this is a success; OSWorld's scores are nearly all 0 or 1 (ARPO's label for "desirable"). */
 const SUCCESS = 0.5;
 
@@ -113,9 +115,10 @@ class Episode {
   async play(): Promise<void> {
     const { maxSteps } = this.#item.group;
     while (!this.#ended && this.steps.length < maxSteps) {
+      const began = performance.now();
       await this.#step();
       // Where desktop and policy answer at once, signals and timers would otherwise never get their turn.
-      await new Promise((resolve) => setImmediate(resolve));
+      if (performance.now() - began < AT_ONCE_MS) await new Promise((resolve) => setImmediate(resolve));
     }
     if (!this.#ended && this.#options.failAtLimit) this.#lastAction = { type: 'fail', reason: 'the step limit' };
   }

@@ -85,6 +85,8 @@ class Simulation {
   readonly #trainer: VirtualTrainer;
   readonly #scheduler: Scheduler;
   readonly #progress: TaskProgress;
+  /** Whether anything is planned by how tasks fare. */
+  readonly #dynamic: boolean;
   readonly #plans: RolloutPlans;
   readonly #random: Random;
   readonly #latency: Record<'reset' | 'step' | 'inference' | 'evaluation', Quantile>;
@@ -134,7 +136,9 @@ class Simulation {
       staleness: this.#staleness,
     });
     this.#progress = new TaskProgress([], 16);
-    this.#scheduler = schedulerOf(workPlanOf(options), {
+    const plan = workPlanOf(options);
+    this.#dynamic = plan.dynamicRollouts || plan.dynamicLength;
+    this.#scheduler = schedulerOf(plan, {
       progress: this.#progress,
       desktops,
       between: () => this.#coupled(),
@@ -244,7 +248,7 @@ class Simulation {
     this.#ended.trajectories += 1;
     this.#ended.actions += lane.steps;
     this.#busy += this.#now - lane.since;
-    this.#progress.observe(lane.result());
+    if (this.#dynamic) this.#progress.observe(lane.result());
     lane.item = null;
     this.#groupOver(item.group, lane.oldest);
     this.#scheduler.done(item);
