@@ -10,6 +10,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'DART_CUDA_LIBRARY',
   'DART_REQUIRE_CUDA',
   'DART_MIN_STEPS',
+  'DART_MODE',
   'DART_PRESET',
   'DART_RESET',
   'DART_TASK',
