@@ -208,13 +208,9 @@ def memory(metrics, options, name, what, size):
         command = [sys.executable, __file__, options.library, options.sweep, "--memory", who, what, *options.quick_flag]
         return int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
-    ours = ask("ours")
-    share = 100 * ours / size
-    if torch is None:
-        return metrics.add(name, share, "%")
-    theirs = ask("torch")
-    metrics.add(name, share, "%", EAGER, theirs / max(ours, 4096))
-    metrics.add(f"{name}, {EAGER}", 100 * theirs / size, "%")
+    metrics.add(name, 100 * ask("ours") / size, "%")
+    if torch:
+        metrics.add(f"{name}, {EAGER}", 100 * ask("torch") / size, "%")
 
 
 def parse():
