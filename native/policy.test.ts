@@ -182,6 +182,13 @@ describe('policyLoss of several tokens', () => {
     expect(got.dlogits![1]).toBeNaN();
   });
 
+  it('approx_kl is clamped where the ratio is: at a log-ratio of 80', () => {
+    const { statistics, ratio } = coin({ oldLogp: f32(-3e38), advantage: f32(0), nonfinite: 'count' });
+    expect(statistics.approxKl / (Math.exp(80) - 81)).toBeCloseTo(1, 9);
+    expect(ratio[0]! / Math.exp(80)).toBeCloseTo(1, 5);
+    expect(coin({ oldLogp: f32(3e38) }).statistics.approxKl).toBeCloseTo(79, 9);
+  });
+
   it('statistics name what cleanrl and verl name', () => {
     const got = withRatio(2, { advantage: f32(1), scale: f32(0.5) });
     const summary = summarise(got.statistics);
@@ -234,7 +241,14 @@ describe('memory', () => {
     [{ logits: f32(0) }, 'Expected Float32Array or Uint16Array (bf16) of at least 2 elements for logits'],
     [{ target: ids(2) }, 'Expected an index below 2 for target[0] but received 2'],
     [{ kind: 'ppo' as never }, 'Expected one of grpo, gspo, cispo, sft for kind but received "ppo"'],
-    [{ temperature: 0 }, 'Expected a positive number for temperature but received 0'],
+    [{ temperature: 0 }, 'Expected a number from 0.000001 to 1000000 for temperature but received 0'],
+    [{ temperature: 1e-300 }, 'Expected a number from 0.000001 to 1000000 for temperature but received 1e-300'],
+    [{ temperature: 1e60 }, 'Expected a number from 0.000001 to 1000000 for temperature but received 1e+60'],
+    [{ kl: 0 as never }, 'Expected an object for kl but received 0'],
+    [{ kl: Number.NaN as never }, 'Expected an object for kl but received NaN'],
+    [{ kl: false as never }, 'Expected an object for kl but received false'],
+    [{ tis: '' as never }, 'Expected an object for tis but received ""'],
+    [{ tis: 0 as never }, 'Expected an object for tis but received 0'],
     [{ tis: { cap: Number.NaN } }, 'Expected a number for tis.cap but received NaN'],
     [
       { kind: 'gspo' as const },

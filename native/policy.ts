@@ -7,7 +7,7 @@ import {
   type PolicyLossInput,
   policyLossArguments,
 } from './policy_input.ts';
-import { brokenName, isBroken } from './precision.ts';
+import { brokenName, isBroken, isFiniteAt } from './precision.ts';
 import { type PolicyStatistics, statisticsFrom, statisticsLength } from './statistics.ts';
 
 export {
@@ -67,7 +67,7 @@ function preparePolicyLoss(input: PolicyLossInput) {
   const { dlogits } = args;
   const result = (): PolicyLossResult => {
     const statistics = statisticsFrom(sums);
-    if (input.nonfinite !== 'count') refuseBrokenLoss(input, out, statistics);
+    if (input.nonfinite !== 'count') refuseBrokenLoss(input, out, dlogits, statistics);
     return { ...out, dlogits, statistics };
   };
   return { args: { ...args, ...out, statistics: sums }, result };
@@ -136,12 +136,30 @@ function refuseBrokenRows(input: LogpEntropyInput, scores: Scores): void {
 function refuseBrokenLoss(
   input: PolicyLossInput,
   scores: Scores & { tokenLoss: Float32Array },
+  dlogits: Logits | null,
   { nonfinite }: PolicyStatistics,
 ): void {
   const broken = brokenRow(scores);
   if (broken < 0 && nonfinite === 0) return;
   const row = broken >= 0 ? broken : scores.tokenLoss.findIndex((loss) => !Number.isFinite(loss));
+  if (row < 0) refuseGradient(input, dlogits);
   if (input.dlogits !== input.logits) refuseLogit(input, row);
   const what = broken >= 0 ? 'finite logits (or -Infinity)' : 'numbers whose loss is finite';
   throw new TypeError(`Expected ${what} but received others in row ${row}: its loss is ${scores.tokenLoss[row]}`);
+}
+
+/** Losses are finite, but not all that follows from them. Names the row if it shows in the gradient. */
+function refuseGradient(input: PolicyLossInput, dlogits: Logits | null): never {
+  const { vocabulary, stride = vocabulary, precision = 'bf16', target } = input;
+  const type = dlogits instanceof Uint16Array ? precision : 'f32';
+  const rowIsFinite = (_: number, row: number) => {
+    for (let column = 0; dlogits && column < vocabulary; column++)
+      if (!isFiniteAt(dlogits, row * stride + column, precision)) return false;
+    return true;
+  };
+  const row = target.findIndex((id, t) => !rowIsFinite(id, t));
+  const where = row < 0 ? '' : ` in row ${row}`;
+  throw new TypeError(
+    `Expected scales, advantages and temperature whose loss and gradient are within ${type} but received others${where}`,
+  );
 }

@@ -62,7 +62,7 @@ export interface PolicyLossInput {
   refLogp?: Float32Array | null;
   /** [sequences + 1], from 0 to N; needed by `gspo` and by weights of level `sequence`. */
   sequenceOffsets?: Int32Array | null;
-  /** Of the sampling; log-probabilities are taken at it. Default 1. */
+  /** Of the sampling, from 1e-6 to 1e6; log-probabilities are taken at it. Default 1. */
   temperature?: number;
   /** Default `grpo`. */
   kind?: LossKind;
@@ -86,7 +86,7 @@ export interface PolicyLossInput {
   /**
    * What a scored row with a NaN or +Infinity logit gets: `throw` (default) is a TypeError naming the row, after the
    * kernel ran (dlogits, also in place, are written by then); `count` leaves it, and an advantage that is not finite, to
-   * `statistics.nonfinite`.
+   * `statistics.nonfinite`. So with a row whose loss or gradient leaves the range of the type that it is written in.
    */
   nonfinite?: 'throw' | 'count';
   /** Default `cpu`. */
@@ -121,13 +121,21 @@ const LOSS_OPTIONS: Record<keyof PolicyLossInput, true> = {
   device: true,
 };
 
+/** Within these 1 / T, and what it multiplies, stays in the range of f32 (native/kernels/validate.h). */
+const TEMPERATURES = [1e-6, 1e6] as const;
+
+function temperatureOf({ temperature = 1 }: { temperature?: number }): number {
+  return checkNumber(temperature, 'temperature', ...TEMPERATURES);
+}
+
 function lossOptions(input: PolicyLossInput) {
   const { tis, kl } = input;
-  if (tis) checkOptions(tis, 'tis', { cap: true, level: true, mode: true });
-  if (kl) checkOptions(kl, 'kl', { beta: true, estimator: true });
+  // Absent is off; whatever else is not an object, 0 and '' too, is a mistake.
+  if (tis != null) checkOptions(tis, 'tis', { cap: true, level: true, mode: true });
+  if (kl != null) checkOptions(kl, 'kl', { beta: true, estimator: true });
   return {
     loss: checkChoice(input.kind ?? 'grpo', 'kind', LOSS_KINDS),
-    temperature: checkPositive(input.temperature ?? 1, 'temperature'),
+    temperature: temperatureOf(input),
     clipLow: checkNumber(input.clipLow ?? 0.2, 'clipLow', 0),
     clipHigh: checkNumber(input.clipHigh ?? 0.28, 'clipHigh', 0),
     dualClip: input.dualClip == null ? 0 : checkPositive(input.dualClip, 'dualClip'),
@@ -222,6 +230,7 @@ export interface LogpEntropyInput {
   stride?: number;
   /** -1: only the entropy is wanted. */
   target: Int32Array;
+  /** From 1e-6 to 1e6. Default 1. */
   temperature?: number;
   /** What a row with a NaN or +Infinity logit gets: `throw` (default) a TypeError naming it, `count` results of NaN. */
   nonfinite?: 'throw' | 'count';
@@ -242,5 +251,5 @@ const ENTROPY_OPTIONS: Record<keyof LogpEntropyInput, true> = {
 /** All inputs of `logpEntropy` as C++ reads them, checked. */
 export function logpEntropyArguments(input: LogpEntropyInput) {
   checkOptions(input, 'the input of logpEntropy', ENTROPY_OPTIONS);
-  return { ...matrixShape(input), temperature: checkPositive(input.temperature ?? 1, 'temperature') };
+  return { ...matrixShape(input), temperature: temperatureOf(input) };
 }

@@ -18,6 +18,13 @@ export function isBroken(values: Float32Array | Uint16Array, index: number, prec
   return (value & exponent) === exponent && value !== (0x8000 | exponent);
 }
 
+/** False for NaN and both infinities. */
+export function isFiniteAt(values: Float32Array | Uint16Array, index: number, precision: HalfPrecision): boolean {
+  if (values instanceof Float32Array) return Number.isFinite(values[index]);
+  const exponent = precision === 'f16' ? 0x7c00 : 0x7f80;
+  return (values[index]! & exponent) !== exponent;
+}
+
 /** NaN or Infinity, for a number of which `isBroken` is true. */
 export function brokenName(values: Float32Array | Uint16Array, index: number, precision: HalfPrecision): string {
   const value = values[index]!;

@@ -30,6 +30,8 @@ enum dart_tis_mode { DART_TRUNCATE = 0, DART_MASK = 1 };
 
 enum dart_kl { DART_K1 = 1, DART_K2 = 2, DART_K3 = 3 };
 
+/* Temperatures lie in 1e-6..1e6: all that a kernel divides and multiplies by is then finite, and not 0, in f32. */
+
 /*
  * Sums over the scored tokens (a token that is masked, has target < 0 or a -inf target is not scored).
  * All are doubles, so that the struct is an array of doubles on every side of the interface.
@@ -38,9 +40,9 @@ typedef struct dart_policy_statistics {
   double tokens;          /* scored tokens */
   double ignored;         /* rows with mask 0 or target < 0 */
   double excluded;        /* rows whose target has logit -inf */
-  double nonfinite;       /* scored rows whose loss is NaN or infinite: the caller must not step on them */
+  double nonfinite;       /* scored rows that the caller must not step on: see below */
   double loss;            /* sum of scale * token loss */
-  double approx_kl;       /* sum of (r - 1) - ln r, r = exp(logp - logo) of the token */
+  double approx_kl;       /* sum of (r - 1) - ln r, r = exp(logp - logo) of the token, logp - logo clamped to +-80 as in its ratio */
   double clipped;         /* tokens whose ratio lies outside the clip range */
   double entropy;         /* sum of entropies, nats */
   double reference_kl;    /* sum of the chosen estimator before beta */
@@ -53,6 +55,13 @@ typedef struct dart_policy_statistics {
   double log_weight;      /* sum of logo - logm over rollout_tokens */
 } dart_policy_statistics;
 
+/*
+ * A scored row counts as `nonfinite` when something of it is NaN or infinite in the type that it is written in: its
+ * log-probability, entropy, loss, or scale * loss in f32; the factors of its gradient, which are scale / T times the
+ * derivatives of the loss, in f32; or an entry of its gradient in dlogits_type, for which an upper bound is taken
+ * (65,504 is the greatest f16). With nonfinite 0, then, no output holds NaN or infinity but the -inf of excluded rows.
+ * An output may share no byte with another array of the call, except dlogits with logits where they are the same.
+ */
 typedef struct dart_policy_loss_args {
   int64_t rows;
   int64_t vocabulary;
@@ -63,7 +72,7 @@ typedef struct dart_policy_loss_args {
   int32_t logits_type;
   int32_t dlogits_type;
 
-  const int32_t *target;     /* [N], < 0: ignored row */
+  const int32_t *target;     /* [N], < 0: ignored row; V and above: undefined behaviour, nobody looks */
   const uint8_t *mask;       /* [N] or NULL; 0: ignored row */
   const float *scale;        /* [N], the token's share of the mean; loss = sum of scale * token loss */
   const float *advantage;    /* [N] or NULL (1 everywhere) */
@@ -93,7 +102,7 @@ typedef struct dart_policy_loss_args {
   float *token_loss; /* [N] out, before scale */
   dart_policy_statistics *statistics; /* out, overwritten */
 
-  void *workspace; /* dart_policy_loss_workspace() bytes, 16-byte aligned; its contents need not survive the call */
+  void *workspace; /* dart_policy_loss_workspace() bytes, 16-byte aligned, NULL only without rows; its contents need not survive the call */
   void *stream;    /* cudaStream_t; ignored on the CPU */
 } dart_policy_loss_args;
 
@@ -106,7 +115,7 @@ typedef struct dart_logp_entropy_args {
   int64_t vocabulary;
   const void *logits;
   int64_t logits_stride;
-  const int32_t *target; /* [N]; < 0: no log-probability wanted, 0 is written */
+  const int32_t *target; /* [N]; < 0: no log-probability wanted, 0 is written; V and above: undefined behaviour */
   double temperature;
   float *logp;    /* [N] out; -inf where the target's logit is -inf */
   float *entropy; /* [N] out */
@@ -146,7 +155,7 @@ typedef struct dart_gradient_norm_args {
   const void *gradient;   /* gradient_type: f32, bf16 or f16 */
   double *sum_of_squares; /* in and out: this tensor's sum is added, so that a list of tensors is a list of calls */
   double *nonfinite;      /* in and out: number of NaN and infinite entries */
-  void *workspace;        /* dart_gradient_norm_workspace() bytes, 16-byte aligned */
+  void *workspace;        /* dart_gradient_norm_workspace() bytes, 16-byte aligned, NULL only when size is 0 */
   void *stream;
   int32_t gradient_type;
 } dart_gradient_norm_args;
@@ -225,7 +234,7 @@ int dart_device_set(int device);
 int dart_device_synchronize(void);
 
 /*
- * Of the CPU: how many threads share a call (0: as many as the machine has cores; results are the same bytes for any
+ * Of the CPU: how many threads share a call (0..1024; 0: as many as the machine has cores; results are the same bytes for any
  * number), and which instructions it uses: "auto" (the widest that the machine has), "scalar" (the reference), "avx2",
  * "avx512" or "neon". Both are of the process. CUDA accepts any number of threads and only "auto".
  */

@@ -26,6 +26,8 @@ constexpr double kLogRatioClamp = 20.0;
 constexpr double kCapTolerance = 1e-4;
 /* Where exp would leave the range of f32; no ratio that a clip range keeps comes near. */
 constexpr double kRatioExponentLimit = 80.0;
+/* No exponent that a kernel takes of a row is below this, in nats: an entry without mass has one of its own (softmax.cuh, vector_exp.h). */
+constexpr double kLeastExponent = -140.0;
 
 /* What the row pass leaves for the rest. */
 struct RowStatistics {
@@ -186,7 +188,8 @@ DART_SHARED_CODE TokenTerms token_terms(const dart_policy_loss_args &args, int64
   TokenTerms terms;
   terms.logp = log_probability(statistics, args.temperature);
   const double own = log_ratio(args, row, terms.logp);
-  terms.approx_kl = expm1(own) - own;
+  const double limited = clamp(own, -kRatioExponentLimit, kRatioExponentLimit);
+  terms.approx_kl = expm1(limited) - limited;
   terms.ratio = exp(clamp(args.loss == DART_GSPO ? means.log_ratio : own, -kRatioExponentLimit, kRatioExponentLimit));
   terms.log_weight = log_weight(args, row, terms.logp);
   apply_weight(args, args.tis_level == DART_SEQUENCE ? means.log_weight : terms.log_weight, terms);
@@ -199,14 +202,40 @@ DART_SHARED_CODE TokenTerms token_terms(const dart_policy_loss_args &args, int64
   return terms;
 }
 
+/* The greatest number of a type. */
+DART_SHARED_CODE double greatest_of_type(int32_t type) { return type == DART_F16 ? 65504.0 : type == DART_BF16 ? 0x1.fep127 : 0x1.fffffep127; }
+
+/* Not so for NaN. */
+DART_SHARED_CODE bool fits(double x, int32_t type) { return fabs(x) <= greatest_of_type(type); }
+
+/*
+ * Whether a row's gradient [g (delta_jy - p_j) - h p_j (ln p_j + H)] / T can be written: its factors are f32 in the
+ * kernels, and its greatest entry has the type of dlogits. That entry is at most |g| (1 - p_y) + |h| max(1 / e, H max p).
+ */
+DART_SHARED_CODE bool gradient_fits(const dart_policy_loss_args &args, const TokenTerms &terms, double scale, const RowStatistics &row) {
+  if (args.dlogits == nullptr) return true;
+  const double g = fabs(scale * terms.d_logp / args.temperature), h = fabs(scale * terms.d_entropy / args.temperature);
+  const double entropy = (double)row.entropy, log_sum = (double)row.log_sum;
+  if (!fits(g + h * (entropy + fabs(log_sum) - kLeastExponent), DART_F32)) return false;
+  const double widest = entropy * exp(-log_sum);
+  return fits(g * -expm1(terms.logp) + h * (widest > 0.37 ? widest : 0.37), args.dlogits_type);
+}
+
+/* Whether everything that a scored row leaves behind is finite in the type that it is written in. */
+DART_SHARED_CODE bool is_usable(const dart_policy_loss_args &args, const TokenTerms &terms, double scale, const RowStatistics &row) {
+  const bool token = fits(terms.logp, DART_F32) && finite((double)row.entropy) && fits(terms.loss, DART_F32) && fits(scale * terms.loss, DART_F32);
+  return token && gradient_fits(args, terms, scale, row);
+}
+
 /* Adds one scored token to the sums. */
-DART_SHARED_CODE void count_token(dart_policy_statistics &sums, const TokenTerms &terms, double scale, double entropy) {
+DART_SHARED_CODE void count_token(dart_policy_statistics &sums, const dart_policy_loss_args &args, const TokenTerms &terms, double scale,
+                                  const RowStatistics &row) {
   sums.tokens += 1;
-  sums.nonfinite += finite(terms.loss) ? 0 : 1;
+  sums.nonfinite += is_usable(args, terms, scale, row) ? 0 : 1;
   sums.loss += scale * terms.loss;
   sums.approx_kl += terms.approx_kl;
   sums.clipped += terms.clipped ? 1 : 0;
-  sums.entropy += entropy;
+  sums.entropy += (double)row.entropy;
   sums.reference_kl += terms.reference_kl;
   sums.reference_tokens += terms.has_reference ? 1 : 0;
   sums.weight += terms.weight;

@@ -154,7 +154,7 @@ void PolicyLoss::add_up() const {
   dart_policy_statistics sums{};
   for (int64_t row = 0; row < args.rows; row++) {
     const Record &record = records[row];
-    if (record.state == RowState::scored) count_token(sums, record.terms, args.scale[row], record.sums.statistics.entropy);
+    if (record.state == RowState::scored) count_token(sums, args, record.terms, args.scale[row], record.sums.statistics);
     sums.ignored += record.state == RowState::ignored ? 1 : 0;
     sums.excluded += record.state == RowState::excluded ? 1 : 0;
   }
@@ -168,7 +168,6 @@ extern "C" int64_t dart_policy_loss_workspace(int64_t rows) { return rows * stat
 
 extern "C" int dart_policy_loss(const dart_policy_loss_args *args) {
   if (const char *problem = dart::problem_with(*args)) return dart::fail(DART_BAD_ARGUMENT, problem);
-  if (args->rows > 0 && args->workspace == nullptr) return dart::fail(DART_BAD_ARGUMENT, "workspace is NULL: dart_policy_loss_workspace(rows) bytes are needed");
   const dart::PolicyLoss call = {*args, dart::instructions(), static_cast<dart::Record *>(args->workspace), dart::streams(*args)};
   const int64_t work = args->rows * args->vocabulary, each = dart::rows_of_a_piece(args->rows, args->vocabulary);
   if (dart::needs_sequences(*args)) {

@@ -30,7 +30,7 @@ __global__ void slots_kernel(const __grid_constant__ dart_policy_loss_args args,
   dart_policy_statistics sums = {};
   for (int64_t row = (int64_t)blockIdx.x * kThreads + threadIdx.x; row < args.rows; row += stride) {
     const Slot &slot = slots[row];
-    if (slot.state == RowState::scored) count_token(sums, slot.terms, args.scale[row], slot.row.entropy);
+    if (slot.state == RowState::scored) count_token(sums, args, slot.terms, args.scale[row], slot.row);
     sums.ignored += slot.state == RowState::ignored ? 1 : 0;
     sums.excluded += slot.state == RowState::excluded ? 1 : 0;
   }
