@@ -62,6 +62,7 @@ const tensor = (): Values => ({
   secondMoment: f32(0, 0),
   master: f32(0, 0),
   precision: 'f16',
+  parameterPrecision: 'bf16',
   weightDecay: 0,
 });
 const adamwInput = (): Values => ({
@@ -374,8 +375,10 @@ describe('arrays in one piece of memory', () => {
 
 describe('functions of plain arguments', () => {
   it.each([
-    [() => setThreads(-1), 'Expected an integer of at least 0 for threads but received -1'],
-    [() => setThreads(1.5), 'Expected an integer of at least 0 for threads but received 1.5'],
+    [() => setThreads(-1), 'Expected an integer from 0 to 1024 for threads but received -1'],
+    [() => setThreads(1.5), 'Expected an integer from 0 to 1024 for threads but received 1.5'],
+    [() => setThreads(1025), 'Expected an integer from 0 to 1024 for threads but received 1025'],
+    [() => setThreads(2 ** 40), 'Expected an integer from 0 to 1024 for threads but received 1099511627776'],
     [
       () => setInstructions('mmx' as never),
       'one of auto, scalar, avx2, avx512, neon for instructions but received "mmx"',

@@ -66,11 +66,10 @@ export function checkPositive(value: unknown, name: string): number {
   return number > 0 ? number : refuse('a positive number', name, value);
 }
 
-/** A safe integer of at least `min`. */
-export function checkInteger(value: unknown, name: string, min: number): number {
-  return Number.isSafeInteger(value) && (value as number) >= min
-    ? (value as number)
-    : refuse(`an integer of at least ${min}`, name, value);
+/** A safe integer from `min` to `max`. */
+export function checkInteger(value: unknown, name: string, min: number, max = Infinity): number {
+  if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
+  return refuse(max === Infinity ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`, name, value);
 }
 
 /** The place of `value` in `choices`, which is its number in the C interface. */

@@ -43,6 +43,38 @@ describe('adamw', () => {
     expect([...t.parameter, ...other.parameter, ...other.firstMoment]).toEqual([1, 2, 3, 0]);
   });
 
+  it.each([
+    [{ epsilon: 0 }, 'Expected a number that is above 0 in f32 for epsilon but received 0'],
+    [{ epsilon: 1e-60 }, 'Expected a number that is above 0 in f32 for epsilon but received 1e-60'],
+    [{ learningRate: 1e39 }, /^Expected a number from 0 to 3\.40\d+e\+38 for learningRate but received 1e\+39$/],
+    [{ learningRate: 1e38 }, 'Expected a number whose step is within f32 for learningRate but received 1e+38'],
+    [{ learningRate: 1e30, weightDecay: 1e10 }, 'a number whose step is within f32 for weightDecay but received'],
+    [{ beta2: 0.999999999 }, /^Expected a number from 0 to 0\.99999994\d+ for beta2 but received 0\.999999999$/],
+  ])('refuses numbers that are others in f32: %j', (more, message) => {
+    const t = tensor(f32(1), f32(0));
+    expect(() => adamw({ tensors: [t], step: 1, learningRate: 0.1, ...more })).toThrow(message);
+    expect(t.parameter[0]).toBe(1);
+  });
+
+  it('takes the least epsilon and a great rate that f32 holds, and keeps a weight without gradient', () => {
+    const t = tensor(f32(1), f32(0));
+    expect(adamw({ tensors: [t], step: 1, learningRate: 1e37, epsilon: 1e-44 }).applied).toBe(true);
+    expect(t.parameter[0]).toBe(1);
+  });
+
+  it('takes weights of 16 bits beside an f16 gradient only if they are said to be bf16', () => {
+    // 2 in bf16; its first step at rate 1 ends at 1.
+    const t = { ...tensor(f32(0), f32(1)), parameter: Uint16Array.of(0x4000), precision: 'f16' as const };
+    expect(() => adamw({ tensors: [t], step: 1, learningRate: 1 })).toThrow(
+      /^Expected "bf16" \(weights of 16 bits .*\) for tensors\[0\]\.parameterPrecision but received undefined$/,
+    );
+    expect(() => adamw({ tensors: [{ ...t, parameterPrecision: 'f16' as never }], step: 1, learningRate: 1 })).toThrow(
+      'Expected one of bf16 for tensors[0].parameterPrecision but received "f16"',
+    );
+    adamw({ tensors: [{ ...t, parameterPrecision: 'bf16' }], step: 1, learningRate: 1 });
+    expect(t.parameter[0]).toBe(0x3f80);
+  });
+
   it('refuses arrays that do not belong together', () => {
     const bad = { ...tensor(f32(1, 2), f32(1, 2)), firstMoment: f32(0) };
     expect(() => adamw({ tensors: [bad], step: 1, learningRate: 0.1 })).toThrow(

@@ -1,8 +1,12 @@
 import { native } from './addon.ts';
 import { checkApart, holdArrays } from './arrays.ts';
-import { checkInteger, checkNumber, checkOptions, checkPositive, refuse } from './check.ts';
+import { checkChoice, checkInteger, checkNumber, checkOptions, checkPositive, refuse } from './check.ts';
 import { type Device, placeOf } from './device.ts';
 import { type HalfPrecision, halfType } from './precision.ts';
+
+const F32_MAX = 2 ** 128 - 2 ** 104;
+/** The greatest f32 below 1: what is above it would be a beta of 1. */
+const BETA_MAX = 1 - 2 ** -24;
 
 /**
  * One tensor, flat; all its arrays have one length. Weights and moments are updated in place: they have no byte in common
@@ -17,8 +21,10 @@ export interface AdamwTensor {
   secondMoment: Float32Array;
   /** f32 weights that bf16 ones are the rounding of: with them no update is lost to that rounding. */
   master?: Float32Array | null;
-  /** What a gradient of 16 bits holds. Default `bf16`. */
+  /** What a gradient of 16 bits holds, and nothing else of the tensor. Default `bf16`. */
   precision?: HalfPrecision;
+  /** What a parameter of 16 bits holds: always bf16. To be said where `precision` is f16, lest that be taken for it. */
+  parameterPrecision?: 'bf16';
   /** Of this tensor, when it differs (biases and norms usually take 0). */
   weightDecay?: number;
 }
@@ -27,12 +33,13 @@ export interface AdamwInput {
   tensors: readonly AdamwTensor[];
   /** 1 on the first update. */
   step: number;
+  /** Within f32, as every number here. */
   learningRate: number;
-  /** Default 0.9. */
+  /** Default 0.9. Both betas are at most 1 - 2^-24, the greatest f32 below 1. */
   beta1?: number;
   /** Default 0.999. */
   beta2?: number;
-  /** Default 1e-8. */
+  /** Above 0, also in f32. Default 1e-8. */
   epsilon?: number;
   /** Decoupled: p *= 1 - lr * weightDecay. Default 0. */
   weightDecay?: number;
@@ -84,6 +91,7 @@ const TENSOR_OPTIONS: Record<keyof AdamwTensor, true> = {
   secondMoment: true,
   master: true,
   precision: true,
+  parameterPrecision: true,
   weightDecay: true,
 };
 
@@ -111,14 +119,17 @@ function prepare(input: AdamwInput) {
   if (!Array.isArray(input.tensors)) refuse('an array of tensors', 'tensors', input.tensors);
   const constants = {
     step: checkInteger(input.step, 'step', 1),
-    learningRate: checkNumber(input.learningRate, 'learningRate', 0),
-    beta1: checkNumber(input.beta1 ?? 0.9, 'beta1', 0, 1 - Number.EPSILON),
-    beta2: checkNumber(input.beta2 ?? 0.999, 'beta2', 0, 1 - Number.EPSILON),
-    epsilon: checkNumber(input.epsilon ?? 1e-8, 'epsilon', 0),
+    learningRate: checkNumber(input.learningRate, 'learningRate', 0, F32_MAX),
+    beta1: checkNumber(input.beta1 ?? 0.9, 'beta1', 0, BETA_MAX),
+    beta2: checkNumber(input.beta2 ?? 0.999, 'beta2', 0, BETA_MAX),
+    epsilon: epsilonOf(input),
     maxGradNorm: input.maxGradNorm == null ? Infinity : checkPositive(input.maxGradNorm, 'maxGradNorm'),
   };
-  const decay = checkNumber(input.weightDecay ?? 0, 'weightDecay', 0);
-  const tensors = input.tensors.map((tensor, i) => prepareTensor(tensor, `tensors[${i}]`, decay));
+  checkRate(constants.learningRate / (1 - constants.beta1 ** constants.step), 'learningRate', input.learningRate);
+  const decay = checkNumber(input.weightDecay ?? 0, 'weightDecay', 0, F32_MAX);
+  const tensors = input.tensors.map((tensor, i) =>
+    prepareTensor(tensor, `tensors[${i}]`, { decay, rate: constants.learningRate }),
+  );
   const totals = new Float64Array(2);
   const names = ['parameter', 'gradient', 'firstMoment', 'secondMoment', 'master'] as const;
   const arrays = tensors.flatMap((tensor, i) => names.map((name) => [`tensors[${i}].${name}`, tensor[name]] as const));
@@ -130,12 +141,34 @@ function prepare(input: AdamwInput) {
   };
 }
 
-function prepareTensor(tensor: AdamwTensor, name: string, decay: number) {
-  checkOptions(tensor, name, TENSOR_OPTIONS);
-  const { parameter, gradient, firstMoment, secondMoment, master } = tensor;
+/** 0 in f32 would be 0 / 0 where a gradient is 0. */
+function epsilonOf({ epsilon = 1e-8 }: AdamwInput): number {
+  const number = checkNumber(epsilon, 'epsilon', 0, F32_MAX);
+  return Math.fround(number) > 0 ? number : refuse('a number that is above 0 in f32', 'epsilon', epsilon);
+}
+
+/** What a step multiplies by must be within f32. */
+function checkRate(factor: number, name: string, value: unknown): void {
+  if (!(Math.abs(factor) <= F32_MAX)) refuse('a number whose step is within f32', name, value);
+}
+
+function checkParameter({ parameter, master, precision, parameterPrecision }: AdamwTensor, name: string): void {
   if (master && !(parameter instanceof Uint16Array)) {
     refuse('Uint16Array (bf16), since there are master weights', `${name}.parameter`, parameter);
   }
+  if (parameterPrecision != null) checkChoice(parameterPrecision, `${name}.parameterPrecision`, ['bf16']);
+  else if (precision === 'f16' && parameter instanceof Uint16Array) {
+    const expected = '"bf16" (weights of 16 bits are never f16, as precision says that the gradient is)';
+    refuse(expected, `${name}.parameterPrecision`, parameterPrecision);
+  }
+}
+
+function prepareTensor(tensor: AdamwTensor, name: string, { decay, rate }: { decay: number; rate: number }) {
+  checkOptions(tensor, name, TENSOR_OPTIONS);
+  const { parameter, gradient, firstMoment, secondMoment, master } = tensor;
+  checkParameter(tensor, name);
+  const weightDecay = checkNumber(tensor.weightDecay ?? decay, `${name}.weightDecay`, 0, F32_MAX);
+  checkRate(1 - rate * weightDecay, tensor.weightDecay == null ? 'weightDecay' : `${name}.weightDecay`, weightDecay);
   return {
     parameter,
     gradient,
@@ -143,7 +176,7 @@ function prepareTensor(tensor: AdamwTensor, name: string, decay: number) {
     secondMoment,
     master,
     half: halfType(tensor.precision, `${name}.precision`),
-    weightDecay: checkNumber(tensor.weightDecay ?? decay, `${name}.weightDecay`, 0),
+    weightDecay,
   };
 }
 

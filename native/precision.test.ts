@@ -105,7 +105,8 @@ describe('bf16 weights', () => {
   });
 
   it('are left alone, master and all, when a gradient is not finite', () => {
-    const kept = { ...weight(Float32Array.of(2)), gradient: bits('f16', 'inf'), precision: 'f16' as const };
+    const f16 = { gradient: bits('f16', 'inf'), precision: 'f16', parameterPrecision: 'bf16' } as const;
+    const kept = { ...weight(Float32Array.of(2)), ...f16 };
     expect(adamw({ tensors: [kept], step: 1, learningRate: 1 })).toMatchObject({ applied: false, nonfinite: 1 });
     expect([kept.parameter[0], kept.master![0], kept.firstMoment[0]]).toEqual([0x4000, 2, 0]);
   });

@@ -5,12 +5,15 @@ import { checkChoice, checkInteger } from './check.ts';
 export const INSTRUCTIONS = ['auto', 'scalar', 'avx2', 'avx512', 'neon'] as const;
 export type Instructions = (typeof INSTRUCTIONS)[number];
 
+/** kMostThreads of native/kernels/cpu/threads.h. */
+const MOST_THREADS = 1024;
+
 /**
- * How many threads share a call of a CPU kernel, in the whole process; 0: as many as the machine has cores. Results are
- * the same bytes for any number.
+ * How many threads share a call of a CPU kernel, in the whole process, from 0 to 1024; 0: as many as the machine has
+ * cores. Results are the same bytes for any number.
  */
 export function setThreads(count: number): void {
-  native().addon.setThreads({ threads: Math.min(checkInteger(count, 'threads', 0), 2 ** 31 - 1) });
+  native().addon.setThreads({ threads: checkInteger(count, 'threads', 0, MOST_THREADS) });
 }
 
 /** The number of threads that share a call. */
