@@ -68,7 +68,7 @@ export function load(folder: string): Addon {
 export interface LibraryPaths {
   /** The CPU kernels for callers without Node: the C interface of native/kernels/dart_kernels.h. */
   cpu: string;
-  /** The CUDA kernels; not there where the addon was built without nvcc. DART_CUDA_LIBRARY names another. */
+  /** The CUDA kernels; not there where the addon was built without nvcc. DART_CUDA_LIBRARY, if not empty, names others. */
   cuda: string;
 }
 
@@ -80,7 +80,7 @@ export function libraryPaths(): LibraryPaths {
   const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
   return {
     cpu: join(folder, `libdart_cpu.${suffix}`),
-    cuda: process.env.DART_CUDA_LIBRARY ?? join(folder, 'libdart_cuda.so'),
+    cuda: process.env.DART_CUDA_LIBRARY || join(folder, 'libdart_cuda.so'),
   };
 }
 

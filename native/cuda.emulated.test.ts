@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { shared } from '../lib/stream/shared.testing.ts';
+import { native } from './addon.ts';
 import { apart, f16FromNumbers, noise, numbersOf, useEmulatedCuda } from './cuda.emulated.testing.ts';
 import { bf16FromNumbers } from './golden/bf16.ts';
 import { goldenCases } from './golden/cases.ts';
@@ -26,6 +28,24 @@ describe.skipIf(golden.length === 0)('golden numbers on emulated CUDA', () => {
 describe('emulated CUDA', () => {
   it('is what these tests run on', () => {
     expect(deviceStatus()).toEqual({ device: 'cuda', text: 'kernels on emulated GPU, compute 9.0, 0 GiB' });
+  });
+
+  it('a device is asked for its name but once, whatever runs on it', () => {
+    const { addon, cudaLibrary } = native();
+    const folder = mkdtempSync(join(tmpdir(), 'dart-device-'));
+    const fresh = join(folder, 'libdart_cuda.so');
+    copyFileSync(cudaLibrary, fresh);
+    const status = (library: string) => addon.cudaStatus({ cudaLibrary: library, deviceIndex: 0 }).text;
+    const before = status(cudaLibrary);
+    vi.stubEnv('DART_EMULATE_NAME', 'another GPU');
+    try {
+      expect(status(fresh)).toBe('another GPU, compute 9.0, 0 GiB');
+      expect(gradientNorm([Float32Array.of(3, 4)], 'cuda').norm).toBe(5);
+      expect(status(cudaLibrary)).toBe(before);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('policyLoss agrees with the CPU whatever the options', () => {
@@ -81,6 +101,7 @@ describe('emulated CUDA', () => {
           master: one.weights === 'bf16 with master' ? weights : null,
           gradient: one.gradient === 'f32' ? gradient : half(gradient),
           precision: one.gradient === 'f16' ? ('f16' as const) : ('bf16' as const),
+          parameterPrecision: 'bf16' as const,
           firstMoment: new Float32Array(size).fill(0.1),
           secondMoment: new Float32Array(size).fill(0.2),
         };

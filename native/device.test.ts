@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { messageOf } from '../lib/errors.ts';
 import { isRequired } from '../lib/stream/shared.testing.ts';
 import { native } from './addon.ts';
@@ -15,6 +16,8 @@ import {
   threads,
 } from './index.ts';
 
+afterEach(() => vi.unstubAllEnvs());
+
 const coin = { logits: new Float32Array(2), vocabulary: 2, target: Int32Array.of(0), scale: Float32Array.of(1) };
 
 describe('deviceStatus', () => {
@@ -28,6 +31,29 @@ describe('deviceStatus', () => {
     const { addon, cudaLibrary } = native();
     const absent = addon.cudaStatus({ cudaLibrary: `${cudaLibrary}.absent`, deviceIndex: 0 });
     expect(absent.text.length).toBeGreaterThan(5);
+  });
+
+  it('a library that DART_CUDA_LIBRARY names and that is not there is named, in a call too', () => {
+    const cudaLibrary = join(import.meta.dirname, 'libdart_absent.so');
+    const { addon } = native();
+    vi.stubEnv('DART_CUDA_LIBRARY', cudaLibrary);
+    const text = `DART_CUDA_LIBRARY names ${cudaLibrary}, which does not exist`;
+    expect(addon.cudaStatus({ cudaLibrary, deviceIndex: 0 })).toEqual({ available: false, text });
+    expect(libraryPaths().cuda).toBe(cudaLibrary);
+  });
+
+  it('an empty DART_CUDA_LIBRARY is none', () => {
+    vi.stubEnv('DART_CUDA_LIBRARY', '');
+    expect(libraryPaths().cuda).toMatch(/native\/build\/Release\/libdart_cuda\.so$/);
+  });
+
+  it('the CPU kernels are no CUDA kernels, nor is a file that is no library', () => {
+    const { addon } = native();
+    const { cpu } = libraryPaths();
+    const status = (cudaLibrary: string) => addon.cudaStatus({ cudaLibrary, deviceIndex: 0 });
+    expect(status(cpu)).toEqual({ available: false, text: `${cpu} holds the CPU kernels, not those for CUDA` });
+    const text = join(import.meta.dirname, 'binding.gyp');
+    expect(status(text)).toMatchObject({ available: false, text: expect.stringContaining(text) });
   });
 
   it('asking for a GPU where there is none says why', () => {

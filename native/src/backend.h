@@ -25,7 +25,8 @@ const Backend &cpu_backend();
 
 /*
  * The CUDA kernels if the device with that number can be used, else nullptr; `text` names it, or says in one line why not.
- * Opens the library on the first call. A library that cannot be used stays so: the first call decides.
+ * Opens the library on the first call with its path. A library that cannot be used stays so: the first call decides. A
+ * device that was found stays found, and is described but once.
  */
 const Backend *cuda_device(const std::string &library, int device, std::string *text);
 

@@ -5,6 +5,7 @@
  * shows. The device is an invention: DART_EMULATE_COMPUTE (90: with clusters; 80: without) and
  * DART_EMULATE_SHARED_BYTES (shared memory of a multiprocessor) force the path that a kernel takes; DART_EMULATE_LOG
  * names a file that gets a line for each launch: blocks, threads, blocks of a cluster, bytes of dynamic shared memory.
+ * DART_EMULATE_NAME is what the device calls itself.
  */
 #ifndef DART_CUDA_EMULATE_H
 #define DART_CUDA_EMULATE_H
@@ -92,7 +93,9 @@ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int *version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
-  *properties = {"emulated GPU", emulate::compute() / 10, emulate::compute() % 10, 0};
+  *properties = {"", emulate::compute() / 10, emulate::compute() % 10, 0};
+  const char *name = std::getenv("DART_EMULATE_NAME");
+  std::snprintf(properties->name, sizeof properties->name, "%s", name == nullptr ? "emulated GPU" : name);
   return cudaSuccess;
 }
 
