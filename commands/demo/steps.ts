@@ -67,7 +67,7 @@ function pipeline(settings: DemoSettings, policy: string): string {
   return [
     `bin/dart-rollout --tasks ${SUITES.train} --env embedded:32 --policy onnx:${policy} --follow --run-id ${RUN_ID} --seed ${settings.seed} --max-steps 12 ${shared} --quiet`,
     `bin/dart-curate - --follow --preset dart ${shared} --quiet`,
-    `bin/dart-train - --follow --preset dart --kl-beta 0 --aggregation token-mean --lr 3e-4 --publish ${policy} ${shared} --run-id ${RUN_ID} --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
+    `bin/dart-train - --follow --preset dart --kl-beta 0 --aggregation token-mean --lr 3e-4 --publish ${policy} ${shared} --run-id ${RUN_ID} --device cpu --seed ${settings.seed} --max-seconds ${settings.seconds} -o ${join(settings.dir, 'train.ndjson')}`,
   ].join(' \\\n| ');
 }
 
@@ -90,7 +90,7 @@ export function baseSteps(dir: string): DemoStep[] {
     },
     {
       title: 'imitate them',
-      command: `bin/dart-train ${file('demonstrations.ndjson')} --objective sft --all-outcomes --policy onnx:${file('fresh.onnx')} --epochs 3 --lr 1e-3 --lr-schedule cosine --lr-warmup 20 --seed 1 --blobs ${file('blobs')} --publish ${file('policy')} -o ${file('sft.ndjson')}`,
+      command: `bin/dart-train ${file('demonstrations.ndjson')} --objective sft --all-outcomes --device cpu --policy onnx:${file('fresh.onnx')} --epochs 3 --lr 1e-3 --lr-schedule cosine --lr-warmup 20 --seed 1 --blobs ${file('blobs')} --publish ${file('policy')} -o ${file('sft.ndjson')}`,
       product: file('sft.ndjson'),
     },
     {
