@@ -181,9 +181,10 @@ const machine: OptionSpec[] = [
   {
     name: 'device',
     type: 'string',
-    value: 'auto|cpu|cuda:N',
+    value: 'auto|cpu|cuda|cuda:N',
     default: 'auto',
-    describe: 'Where loss, log-probabilities and optimiser are computed; auto is the first GPU, or else the CPU',
+    describe:
+      'Where loss, log-probabilities and optimiser are computed; auto is the first GPU, or else the CPU; cuda is cuda:0. DART_CUDA_LIBRARY names other CUDA kernels than the built ones',
   },
   {
     name: 'threads',
