@@ -42,6 +42,8 @@ const COUNTS = [
   'steps',
   'parse_errors',
   'steps_left_out',
+  'incomplete',
+  'incomplete_left_out',
   'empty_episodes',
   'without_reward',
   'without_instruction',
@@ -96,6 +98,7 @@ async function* records(
     has: (sha256) => blobs().has(sha256),
     task: (taskId) => tasks?.get(taskId) ?? null,
     reward: (options.reward as number | undefined) ?? null,
+    requireScreens: options['require-screens'] === true,
     runId: (options['run-id'] as string | undefined) ?? `import-${form}`,
     coordinates: (options.coordinates ?? (form === 'dart' ? 'smart-resize' : 'absolute')) as ImportParts['coordinates'],
     onBad: (error) => skipRecord(context, skipped, error),
@@ -124,7 +127,12 @@ function tellWhatIsMissing(context: CommandContext, counts: Readonly<Record<stri
   };
   warn('without_reward', 'trajectories have no reward and cannot be learned from. Try: --reward R');
   warn('without_instruction', 'trajectories have no instruction. Try: --task-dir DIR');
-  warn('steps_left_out', 'steps have no screenshot and were left out (screenshot_missing events say why)');
+  warn(
+    'steps_left_out',
+    `steps of ${counts.incomplete! + counts.empty_episodes!} episodes have no screenshot and were left out; their replies stay in the history of later steps (screenshot_missing events say why). Try: --require-screens leaves such episodes out`,
+  );
+  warn('incomplete_left_out', 'episodes lack screenshots and were left out as --require-screens asks');
+  warn('parse_errors', 'replies could not be read as actions (parse_error in the step says why)');
   warn('empty_episodes', 'episodes had nothing to learn from and were left out (episode_left_out events say why)');
   warn('lines_cut_short', 'files end in a line that is cut short; it was left out');
   warn(

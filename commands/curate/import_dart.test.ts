@@ -137,7 +137,7 @@ describe('dart-curate import --from dart', () => {
     expect([skipping.code, skipping.of('trajectory').length, skipping.summary.skipped_files]).toEqual([2, 1, 1]);
   });
 
-  it('leaves a step without screenshot out and says why', async () => {
+  it('leaves a step without screenshot out, but not its reply, and says why', async () => {
     writeFileSync(join(cwd, 'secret.png'), grey(9));
     for (const [name, reason] of [
       ['../../secret.png', 'its path is not inside the folder'],
@@ -153,11 +153,42 @@ describe('dart-curate import --from dart', () => {
       symlinkSync(join(cwd, 'secret.png'), join(cwd, 'traces', NAME, 'link.png'));
       writeFileSync(join(cwd, 'traces', NAME, 'torn.png'), grey(3, 280, 140).subarray(0, 60));
       const { code, of, summary } = await importDart();
-      expect(of('event')).toEqual([expect.objectContaining({ event: 'screenshot_missing', step_index: 0, reason })]);
+      expect(of('event')).toEqual([
+        expect.objectContaining({ event: 'screenshot_missing', step_index: 0, reason }),
+        expect.objectContaining({ event: 'trajectory_incomplete', missing: 1, missing_steps: [0] }),
+      ]);
       const { steps } = of('trajectory')[0] as unknown as Trajectory;
-      expect(steps.map((step) => [step.index, step.prompt.history])).toEqual([[1, 0]]);
+      expect(steps.map((step) => [step.index, step.prompt.history])).toEqual([[1, 1]]);
       expect([code, summary.steps_left_out]).toEqual([0, 1]);
     }
+  });
+
+  it('keeps the replies of a hole in the middle as history, in demonstrations too', async () => {
+    const actions = ['click', 'b', 'c', 'd', 'e'].map((content, i) =>
+      i === 0 ? "click(start_box='(140,70)')" : `type(content='${content}')`,
+    );
+    const turns = actions.flatMap((action, i) => [user(image(`s${i}.png`)), reply(action)]);
+    writeTrace(NAME, [user(text('## User Instruction\nGo')), ...turns], { 'reward.txt': '1' });
+    for (const i of [0, 4]) writeFileSync(join(cwd, 'traces', NAME, `s${i}.png`), grey(i, 280, 140));
+    const { of, stdout, stderr } = await importDart();
+    const trajectory = of('trajectory')[0] as unknown as Trajectory;
+    const said = (action: string) => `Thought: so.\nAction: ${action}`;
+    expect(trajectory.missing_steps).toEqual([1, 2, 3]);
+    expect(trajectory.steps.map(({ index, prompt }) => [index, prompt])).toEqual([
+      [0, { history: 0, screenshots: 1 }],
+      // Its own screen only: the newest reply has none, and a screen must not stand before another's reply.
+      [4, { history: 4, screenshots: 1, unseen_replies: actions.slice(1, 4).map(said) }],
+    ]);
+    expect(stderr).toContain('3 steps of 1 episodes have no screenshot and were left out; their replies stay');
+    const demos = (await curate(['demos'], stdout)).of('demonstration') as unknown as Demonstration[];
+    expect(demos.map(({ history, screenshots }) => [history, screenshots])).toEqual([
+      [[], undefined],
+      [actions.slice(0, 4).map(said), undefined],
+    ]);
+    const strict = await importDart('--require-screens');
+    expect([strict.code, strict.of('trajectory')]).toEqual([1, []]);
+    expect(strict.of('event').at(-1)).toMatchObject({ event: 'episode_left_out', missing_steps: [1, 2, 3] });
+    expect(strict.summary).toMatchObject({ incomplete: 0, incomplete_left_out: 1, steps: 0 });
   });
 
   it('leaves out an episode of which nothing remains', async () => {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Trajectory } from '../../lib/stream/records.ts';
+import type { Sample, Trajectory } from '../../lib/stream/records.ts';
 import { curateIn, grey, lines } from './curate.testing.ts';
 
 let cwd: string;
@@ -114,6 +114,7 @@ describe('dart-curate import --from osworld', () => {
         reason: 'there is no screenshot before this step',
       }),
       expect.objectContaining({ event: 'instruction_missing' }),
+      expect.objectContaining({ event: 'trajectory_incomplete', missing: 1, missing_steps: [0] }),
     ]);
     expect(only(without).steps.map((step) => step.index)).toEqual([1, 2]);
     mkdirSync(join(cwd, 'screens'));
@@ -121,6 +122,56 @@ describe('dart-curate import --from osworld', () => {
     const given = only(await importResults('--initial-screens', 'screens'));
     writeResult('t1', { result: '1', initial: true });
     expect(given).toEqual(only(await importResults()));
+  });
+
+  it('does not make "finished()" the first step of an episode that clicked before', async () => {
+    writeResult('t1', { result: '1', steps: [STEPS[0]!, { ...STEPS[3], step_num: 2 }] });
+    const [step, ...others] = only(await importResults()).steps;
+    expect([step!.index, step!.response.text, others]).toEqual([1, 'Action: finished()', []]);
+    expect(step!.prompt).toEqual({ history: 1, screenshots: 1, unseen_replies: [STEPS[0]!.response] });
+    const rendered = only(await importResults('--render-replies')).steps[0]!;
+    expect(rendered.prompt.unseen_replies).toEqual(["Action: click(start_box='(10,5)')"]);
+    expect((await importResults('--require-screens')).of('trajectory')).toEqual([]);
+    writeResult('t2', { result: '1', initial: true });
+    expect(only(await importResults('--require-screens')).task_id).toBe('t2');
+  });
+
+  it('hands the reply of a step without screen on to samples and demonstrations', async () => {
+    writeResult('t1', { result: '1' });
+    const won = only(await importResults());
+    const lost = { ...won, trajectory_id: 'other', reward: 0, outcome: 'failure', rollout_index: 1 };
+    const group = lines([won, lost].map((one) => ({ ...one, group_id: 'g', group_size: 2 })));
+    const { of } = await curate([], group);
+    const replies = STEPS.slice(0, 2).map((step) => step.response);
+    const samples = of('sample') as unknown as Sample[];
+    expect(samples.map((sample) => sample.history)).toEqual([
+      replies.slice(0, 1),
+      replies,
+      replies.slice(0, 1),
+      replies,
+    ]);
+    // The second step's prompt: the first reply alone, then the screen and the reply of step 2, then its own screen.
+    expect(samples[1]!.screenshots).toEqual([won.steps[0]!.observation.screenshot.sha256]);
+    expect(samples[0]!.screenshots).toBeUndefined();
+  });
+
+  it('takes numbers that are missing for steps of which nothing is known', async () => {
+    const steps = [
+      STEPS[0]!,
+      { ...STEPS[1]!, step_num: 3 },
+      { ...STEPS[3]!, step_num: 4 },
+      { ...STEPS[3]!, step_num: 5 },
+    ];
+    writeResult('t1', { result: '1', initial: true, steps });
+    const trajectory = only(await importResults());
+    // The screen before the fourth line's step is that after the third; that before step 3 was the lost step's.
+    expect(trajectory.missing_steps).toEqual([1, 2]);
+    expect(trajectory.steps.map(({ index, prompt }) => [index, prompt.history, prompt.screenshots])).toEqual([
+      [0, 0, 1],
+      [3, 1, 1],
+      [4, 2, 2],
+    ]);
+    expect(trajectory.steps[1]!.prompt.unseen_replies).toEqual([null, "Action: type(content='hi')"]);
   });
 
   it('says so where a screenshot is missing in the middle', async () => {
@@ -208,6 +259,7 @@ describe('dart-curate import --from osworld', () => {
     const { summary, ...run } = await importResults();
     expect(only(run).steps[0]).toMatchObject({ actions: [], parse_error: expect.stringContaining('os.system is not') });
     expect(summary.parse_errors).toBe(1);
+    expect(run.stderr).toContain('1 replies could not be read as actions (parse_error in the step says why)');
   });
 
   it('writes replies from the actions, where there is none or where that is asked for', async () => {

@@ -44,6 +44,11 @@ const SOURCE: OptionSpec[] = [
     describe: 'osworld: folder with TASK_ID.png, the screen a task begins with, which the runner does not save',
   },
   {
+    name: 'require-screens',
+    type: 'boolean',
+    describe: 'Leave out whole episodes of which a screenshot is missing',
+  },
+  {
     name: 'run-id',
     type: 'string',
     value: 'ID',
@@ -64,7 +69,7 @@ export const importSpec: CommandSpec = {
   name: 'import',
   summary: 'Turn runs from elsewhere into trajectory records',
   description: [
-    'Reads episodes that other programs have recorded and prints trajectory records. Screenshots go to the blob store, each different one once. Whatever is missing (a reward, a screenshot, an instruction, the end of a last line) is said in an event record; a step without screenshot is left out. The same files give the same bytes and the same ids, wherever they lie.',
+    'Reads episodes that other programs have recorded and prints trajectory records. Screenshots go to the blob store, each different one once. Whatever is missing (a reward, a screenshot, an instruction, the end of a last line) is said in an event record; a step without screenshot is left out, while its reply stays in the history of later steps. The same files give the same bytes and the same ids, wherever they lie.',
     'Nothing outside the given folders is read: paths that lead out of them, and links, are refused. With --store the trajectories are stored as well, and the successes enter the experience pool; once stored, they change nothing when they come again.',
   ].join('\n\n'),
   options: [

@@ -1,4 +1,5 @@
 import { fingerprint } from '../store/index.ts';
+import { earlierReplies } from '../stream/history.ts';
 import { type Demonstration, SCHEMA_VERSION, type Trajectory } from '../stream/records.ts';
 import type { Scored } from './success.ts';
 
@@ -96,7 +97,7 @@ export function demonstrationsOf(trajectory: Scored): Demonstration[] {
   const { trajectory_id, task_id, domain, instruction, reward, steps } = trajectory;
   return steps.flatMap((step, position): Demonstration[] => {
     if (step.parse_error !== undefined) return [];
-    const history = Math.min(step.prompt.history, position, MAX_HISTORY);
+    const history = Math.min(step.prompt.history, MAX_HISTORY);
     const screens = Math.min((step.prompt.screenshots ?? 1) - 1, position);
     const before = (count: number) => (count > 0 ? steps.slice(position - count, position) : []);
     return [
@@ -109,7 +110,7 @@ export function demonstrationsOf(trajectory: Scored): Demonstration[] {
         trajectory_id,
         step_index: step.index,
         reward,
-        history: before(history).map((earlier) => earlier.response.text),
+        history: earlierReplies(steps, position, history),
         ...(screens < 1
           ? {}
           : { screenshots: before(screens).map((earlier) => earlier.observation.screenshot.sha256) }),

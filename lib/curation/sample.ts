@@ -1,4 +1,5 @@
 import { stepEntropy } from '../stream/entropy.ts';
+import { earlierReplies, unseenReplies } from '../stream/history.ts';
 import { type Sample, SCHEMA_VERSION, type Step, type Trajectory } from '../stream/records.ts';
 import { checkLogprobs } from './logprobs.ts';
 import type { Member } from './member.ts';
@@ -34,6 +35,8 @@ export function makeSamples(group: SampledGroup): Samples {
   const result: Samples = { samples: [], unscoredTokens: 0, stepsWithoutLogprobs: 0, stepsWithSamplerBias: 0 };
   for (const [index, member] of group.members.entries()) {
     const { sampling } = member.trajectory;
+    // Lines are put together from the steps' own replies only.
+    const isWhole = member.trajectory.steps.every((step) => unseenReplies(step).length === 0);
     const isBiased = samplerBiases(sampling).length > 0;
     for (const [position, step] of member.trajectory.steps.entries()) {
       const checked = checkLogprobs(step);
@@ -63,7 +66,7 @@ export function makeSamples(group: SampledGroup): Samples {
         ...earlierScreenshots(member.trajectory, position),
         step: checked.step,
       };
-      if (checked.step === step) noteSource(sample, { trajectory: member.trajectory, position });
+      if (isWhole && checked.step === step) noteSource(sample, { trajectory: member.trajectory, position });
       result.samples.push(sample);
     }
   }
@@ -72,8 +75,8 @@ export function makeSamples(group: SampledGroup): Samples {
 
 /** The earlier replies that the prompt of this step held, oldest first. */
 function historyOf(trajectory: Trajectory, position: number): string[] {
-  const held = Math.min(trajectory.steps[position]!.prompt.history, position, MAX_HISTORY);
-  return trajectory.steps.slice(position - held, position).map((step) => step.response.text);
+  const { history } = trajectory.steps[position]!.prompt;
+  return earlierReplies(trajectory.steps, position, Math.min(history, MAX_HISTORY));
 }
 
 /** Hashes of the screenshots before the step's own that its prompt held, oldest first; absent where there were none. */

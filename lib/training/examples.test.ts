@@ -45,6 +45,12 @@ describe('examplesOfTrajectory', () => {
     expect(examples[2]).toMatchObject({ where: 'f:2 (t step 2)', advantage: 1 });
   });
 
+  it('counts replies whose own steps an import left out among the replies before', () => {
+    const after = makeStep(1, { text: 'b' });
+    const trajectory = makeTrajectory([{ ...after, prompt: { history: 1, unseen_replies: ['a'] } }]);
+    expect(examplesOfTrajectory(trajectory, 'f:1', spelling)[0]!.history).toEqual(['a']);
+  });
+
   it('keeps the last 35 replies', () => {
     const trajectory = makeTrajectory(Array.from({ length: 40 }, (_, i) => makeStep(i, { text: 'abcd'[i % 4]! })));
     const last = examplesOfTrajectory(trajectory, 'f:1', spelling)[39]!;

@@ -1,3 +1,4 @@
+import { earlierReplies } from '../stream/history.ts';
 import type { Sample, Step, Trajectory } from '../stream/records.ts';
 import type { TrainableModel } from './engine.ts';
 
@@ -61,10 +62,8 @@ export function examplesOfSteps(
   where: string,
   spelling: Spelling,
 ): (Example | null)[] {
-  const replies: string[] = [];
-  return episode.steps.map((step) => {
-    const history = replies.slice(-MAX_HISTORY);
-    replies.push(step.response.text);
+  return episode.steps.map((step, position) => {
+    const history = earlierReplies(episode.steps, position, MAX_HISTORY);
     const place = `${where} (${episode.id} step ${step.index})`;
     return demonstrated(step, { where: place, instruction: episode.instruction, history }, spelling);
   });

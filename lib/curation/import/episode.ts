@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import { endsEpisode } from '../../stream/action.ts';
+import { unseenReplies } from '../../stream/history.ts';
 import { type Outcome, SCHEMA_VERSION, type Screenshot, type Step, type Trajectory } from '../../stream/records.ts';
 import { SUCCESS_ABOVE } from '../success.ts';
 import type { Imported, ImportParts } from './importer.ts';
 import { note } from './importer.ts';
 import type { StatedReward } from './reward.ts';
+import { type UsableSteps, usableSteps } from './steps.ts';
 
-/** What a prompt of UI-TARS holds at most (design §6). */
-const MAX_HISTORY = 35;
-const MAX_SCREENSHOTS = 5;
 /** When nobody says when it was. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';
 
 /** One step as its source tells it. */
 export interface EpisodeStep {
-  text: string;
+  /** The reply; null where it is not known. */
+  text: string | null;
   actions: Step['actions'];
   parseError: string | null;
-  /** Or why there is none: then the step cannot be learned from and is left out. */
+  /** Or why there is none: then the step cannot be learned from, and only its reply stays, as history. */
   screenshot: Screenshot | { file: string | null; refused: string };
 }
 
@@ -46,9 +46,15 @@ export interface Episode {
  */
 export function* trajectoryOf(episode: Episode, parts: ImportParts): Generator<Imported, void, void> {
   const { where, taskId } = episode;
-  const steps = yield* usableSteps(episode);
+  const usable = yield* usableSteps(episode);
+  const { steps, missing } = usable;
+  if (parts.requireScreens && missing.length > 0) {
+    parts.count('incomplete_left_out');
+    yield note('episode_left_out', where, { task_id: taskId, reason: 'missing_screenshot', missing_steps: missing });
+    return;
+  }
   parts.count('steps', steps.length);
-  parts.count('steps_left_out', episode.steps.length - steps.length);
+  parts.count('steps_left_out', missing.length);
   parts.count('parse_errors', steps.filter((step) => step.parse_error !== undefined).length);
   if (steps.length === 0) {
     parts.count('empty_episodes');
@@ -66,34 +72,18 @@ export function* trajectoryOf(episode: Episode, parts: ImportParts): Generator<I
     parts.count('without_reward');
     yield note('reward_missing', where, { task_id: taskId, outcome: end.outcome, error: end.error });
   }
-  yield recordOf(episode, steps, { ...end, runId: parts.runId, instruction: instruction ?? '', domain: facts?.domain });
-}
-
-function* usableSteps(episode: Episode): Generator<Imported, Step[], void> {
-  const steps: Step[] = [];
-  for (const [index, { screenshot, text, actions, parseError }] of episode.steps.entries()) {
-    if ('refused' in screenshot) {
-      const { file, refused: reason } = screenshot;
-      yield note('screenshot_missing', episode.where, { task_id: episode.taskId, step_index: index, file, reason });
-      continue;
-    }
-    const position = steps.length;
-    steps.push({
-      index,
-      observation: { screenshot },
-      response: { text, token_ids: [], logprobs: [], finish_reason: 'stop' },
-      prompt: {
-        history: Math.min(position, MAX_HISTORY),
-        screenshots: Math.min(position + 1, MAX_SCREENSHOTS),
-      },
-      model_version: 0,
-      actions,
-      ...(parseError === null ? {} : { parse_error: parseError }),
-      policy_ms: 0,
-      env_ms: 0,
-    });
+  const record = recordOf(episode, usable, {
+    ...end,
+    runId: parts.runId,
+    instruction: instruction ?? '',
+    domain: facts?.domain,
+  });
+  if (missing.length > 0) {
+    parts.count('incomplete');
+    const about = { task_id: taskId, trajectory_id: record.trajectory_id };
+    yield note('trajectory_incomplete', where, { ...about, missing: missing.length, missing_steps: missing });
   }
-  return steps;
+  yield record;
 }
 
 interface End {
@@ -122,7 +112,7 @@ interface Facts extends End {
   domain: string | undefined;
 }
 
-function recordOf(episode: Episode, steps: Step[], facts: Facts): Trajectory {
+function recordOf(episode: Episode, { steps, missing }: UsableSteps, facts: Facts): Trajectory {
   const { from, taskId, trace, startedAt, finishedAt } = episode;
   const id = `${from}-${hashOf(episode, steps, facts)}`;
   return {
@@ -142,6 +132,7 @@ function recordOf(episode: Episode, steps: Step[], facts: Facts): Trajectory {
     sampling: { temperature: 1 },
     limits: { max_steps: episode.steps.length },
     steps,
+    ...(missing.length === 0 ? {} : { missing_steps: missing }),
     reward: facts.reward,
     outcome: facts.outcome,
     ...(facts.error === undefined ? {} : { error: facts.error }),
@@ -153,11 +144,11 @@ function recordOf(episode: Episode, steps: Step[], facts: Facts): Trajectory {
 }
 
 function hashOf({ taskId, trace, startedAt, finishedAt }: Episode, steps: readonly Step[], { reward }: End): string {
-  const seen = steps.map(({ observation, response, actions }) => [
-    observation.screenshot.sha256,
-    response.text,
-    actions,
-  ]);
+  const seen = steps.map((step) => {
+    const { observation, response, actions } = step;
+    const unseen = unseenReplies(step);
+    return [observation.screenshot.sha256, response.text, actions, ...(unseen.length === 0 ? [] : [unseen])];
+  });
   const text = JSON.stringify([taskId, trace, startedAt, finishedAt, reward, seen]);
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

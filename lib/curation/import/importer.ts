@@ -17,6 +17,8 @@ export interface ImportParts {
   task: (taskId: string) => TaskFacts | null;
   /** For episodes that carry none of their own. */
   reward: number | null;
+  /** Leave out whole episodes of which a screenshot is missing. */
+  requireScreens: boolean;
   runId: string;
   /** How replies spell coordinates. */
   coordinates: ScreenConvention['coordinates'];

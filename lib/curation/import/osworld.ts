@@ -89,7 +89,10 @@ async function resultOf(folder: ImportFolder, place: string): Promise<StatedRewa
   return parseReward(found.bytes.toString('utf8'), folder.name(found.path));
 }
 
-/** A step's own screen is the one after the step before it: the runner saves what it sees after each action. */
+/**
+ * A step's own screen is the one after the step before it: the runner saves what it sees after each action. Where
+ * numbers are missing between two steps, lines are lost: steps of which nothing is known.
+ */
 async function stepsOf(
   log: RunnerLog,
   folder: ImportFolder,
@@ -100,13 +103,32 @@ async function stepsOf(
   const steps: EpisodeStep[] = [];
   for (const [index, step] of log.steps.entries()) {
     const previous = log.steps[index - 1];
-    const name = step.before ?? (previous ? afterOf(previous, entries) : (log.initial ?? initialOf(entries)));
-    const screenshot = await screenOf(name, index, folder, entries, options, parts);
+    const lost = lostBefore(step, previous);
+    for (let i = 0; i < lost; i++) steps.push(LOST);
+    const follows = lost > 0 ? null : previous ? afterOf(previous, entries) : (log.initial ?? initialOf(entries));
+    const screenshot = await screenOf(step.before ?? follows, steps.length, folder, entries, options, parts);
     const { actions, parseError } = step;
     const recorded = options.renderReplies ? null : step.response;
-    steps.push({ text: recorded ?? renderedReply(actions), actions, parseError, screenshot });
+    const text = recorded ?? renderedReply(actions);
+    steps.push({ text: text === '' ? null : text, actions, parseError, screenshot });
   }
   return steps;
+}
+
+/** A step whose line in the log cannot be read or is not there. */
+const LOST: EpisodeStep = {
+  text: null,
+  actions: [],
+  parseError: null,
+  screenshot: { file: null, refused: 'the line of this step is missing' },
+};
+/** More are no lost lines but numbers of another kind. */
+const MAX_LOST = 1000;
+
+/** How many steps the log counts between two of its lines; the runner counts from 1. */
+function lostBefore({ stepNum }: RunnerStep, previous: RunnerStep | undefined): number {
+  const lost = stepNum - (previous?.stepNum ?? Math.min(stepNum, 0)) - 1;
+  return Number.isInteger(lost) && lost > 0 && lost <= MAX_LOST ? lost : 0;
 }
 
 async function screenOf(

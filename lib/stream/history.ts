@@ -1,0 +1,31 @@
+import type { Step } from './records.ts';
+
+/**
+ * Replies that an imported episode had between the step before this one and this one, without steps of their own since
+ * their screens are missing; null for a reply that is not known either. Most steps have none.
+ */
+export function unseenReplies({ prompt }: Pick<Step, 'prompt'>): readonly (string | null)[] {
+  const unseen = prompt.unseen_replies;
+  return Array.isArray(unseen) ? unseen.map((reply) => (typeof reply === 'string' ? reply : null)) : [];
+}
+
+/**
+ * The newest `most` replies before the step at `position`, oldest first, those without screens among them. They reach
+ * back no further than to a reply that is not known: a history with a hole in it would be a false one.
+ */
+export function earlierReplies(
+  steps: readonly Pick<Step, 'prompt' | 'response'>[],
+  position: number,
+  most: number,
+): string[] {
+  const newestFirst: string[] = [];
+  for (let at = position; at >= 0 && newestFirst.length < most; at--) {
+    const step = steps[at]!;
+    if (at < position) newestFirst.push(step.response.text);
+    for (const reply of unseenReplies(step).toReversed()) {
+      if (reply === null) return newestFirst.slice(0, most).reverse();
+      newestFirst.push(reply);
+    }
+  }
+  return newestFirst.slice(0, most).reverse();
+}
