@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { resolvePath } from '../../lib/cli/input.ts';
@@ -8,7 +7,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { UsageError } from '../../lib/cli/usage.ts';
 import type { Curator } from '../../lib/curation/curator.ts';
 import { type Cursor, CursorFile, type CursorKeeper, StoreCursor } from '../../lib/curation/cursor.ts';
-import { type FilePart, type FilePlace, newParts } from '../../lib/curation/file-places.ts';
+import { closeParts, type FilePart, type FilePlace, type NewParts, newParts } from '../../lib/curation/file-places.ts';
 import { StoreInput } from '../../lib/curation/store-input.ts';
 import type { CurrentVersions } from '../../lib/curation/versions.ts';
 import type { Store } from '../../lib/store/index.ts';
@@ -120,29 +119,29 @@ async function* fileBatches(
   places: Map<string, FilePlace>,
   skipped: Skipped,
 ): AsyncGenerator<ReadRecord[], void, void> {
-  const found = [];
-  // All are looked at before the first is read.
-  for (const path of paths) found.push({ path, ...(await newParts(path, places.get(path))) });
-  for (const { path, parts, next, isReplaced } of found) {
-    if (isReplaced) logOf(context).warn(`${path}: the file was replaced or cut; it is read from its beginning`);
-    for (const part of parts) {
-      const lines = { count: part.lines };
-      yield* partBatches(context, counted(part, context, lines), part, skipped);
-      if (part.path === path) next.lines = lines.count;
+  const found: NewParts[] = [];
+  try {
+    // All are looked at before the first is read.
+    for (const path of paths) found.push(await newParts(path, places.get(path)));
+    for (const { parts, next, warnings } of found) {
+      for (const warning of warnings) logOf(context).warn(warning);
+      for (const part of parts) {
+        const named = { path: part.path, lines: part.place.lines };
+        yield* partBatches(context, counted(part, context), named, skipped);
+      }
+      places.set(next.path, next);
     }
-    places.set(path, next);
+  } finally {
+    for (const { parts } of found) await closeParts(parts);
   }
 }
 
-/** The bytes of a part; counts their newlines. */
-async function* counted(
-  part: FilePart,
-  { io }: CommandContext,
-  lines: { count: number },
-): AsyncGenerator<Uint8Array, void, void> {
-  const stream = createReadStream(part.path, { start: part.start, end: part.end - 1, highWaterMark: 1 << 20 });
+/** The bytes of a part; its place counts their newlines. */
+async function* counted(part: FilePart, { io }: CommandContext): AsyncGenerator<Uint8Array, void, void> {
+  const { file, start, end, place } = part;
+  const stream = file.createReadStream({ start, end: end - 1, highWaterMark: 1 << 20 });
   for await (const chunk of addAbortSignal(io.signal, stream) as AsyncIterable<Buffer>) {
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines.count += 1;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) place.lines += 1;
     yield chunk;
   }
 }

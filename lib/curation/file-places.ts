@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { fileError } from '../stream/errno.ts';
+import { endOfLines, headOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
+import { between, findCompressed, findRenamed } from './rotated-files.ts';
 
 /** How far a file has been read, and how to know it again. */
 export interface FilePlace {
+  /** The name that was asked for; of a renamed file the one that it had last. */
   path: string;
   inode: number;
   /** Bytes of whole lines that have been read. */
@@ -14,109 +15,151 @@ export interface FilePlace {
   /** sha256 of the first `head_bytes` bytes, which do not change while a file only grows. */
   head: string;
   head_bytes: number;
+  /** Bytes of the file when it was read last, a line without its end included. Older cursors do not have it. */
+  size?: number;
+  /** Files that had this name earlier and still lie beside it, oldest first: their writers may be at them yet. */
+  renamed?: FilePlace[];
 }
 
 /** Whole lines that have not been read yet. */
 export interface FilePart {
   path: string;
+  /** Open, so that a rename in between does no harm; whoever reads it closes it. */
+  file: FileHandle;
   start: number;
   end: number;
-  /** Lines before `start`. */
-  lines: number;
+  /** Where reading stands after it; its `lines` is that before the part, and whoever reads it counts on. */
+  place: FilePlace;
 }
 
 /** What there is to read of one input, and where reading will stand after it. */
 export interface NewParts {
   parts: FilePart[];
-  /** `lines` is that before the last part; whoever reads it counts on. */
   next: FilePlace;
-  /** The file was replaced by another one, and what was not read of the old one is not there any more. */
-  isReplaced: boolean;
+  /** What a person should hear of. */
+  warnings: string[];
 }
 
-const HEAD_BYTES = 4096;
-const NEWLINE = 10;
-
 /**
- * What has come into a file since `place`. A file that was rotated (renamed beside a new one of its name) is read to its
- * end first; one that was replaced or cut is read from its beginning. A last line without newline waits: its writer may
- * be at it.
- * @throws DartError where it cannot be read.
+ * What has come into a file since `place`, and into the files that had its name before. A file that was renamed is read
+ * on as long as it lies in the same folder; one that was replaced or cut is read from its beginning. A last line without
+ * newline waits: its writer may be at it.
+ * @throws DartError where it cannot be read, or is no regular file.
  */
 export async function newParts(path: string, place: FilePlace | undefined): Promise<NewParts> {
+  const found: NewParts = { parts: [], next: { ...EMPTY, path }, warnings: [] };
   try {
-    const goesOn = place !== undefined && (await isSame(path, place));
-    const rotated = place !== undefined && !goesOn ? await findRotated(path, place) : null;
-    const first = goesOn ? place : { offset: 0, lines: 0 };
-    const own = await partOf(path, first.offset, first.lines);
-    const parts = rotated ? [await partOf(rotated, place!.offset, place!.lines), own] : [own];
-    const filled = parts.filter((part) => part.end > part.start);
-    return {
-      parts: filled,
-      next: await placeAt(path, own.end, own.lines),
-      isReplaced: place !== undefined && !goesOn && rotated === null,
-    };
+    const own = await openIfThere(path);
+    if (place === undefined) found.next = await take(found, own ?? missing(path), { ...EMPTY, path });
+    else await goOn(found, own, place);
+    return found;
   } catch (error) {
+    await closeParts(found.parts);
     throw fileError(error, 'read', path);
   }
 }
 
-async function partOf(path: string, start: number, lines: number): Promise<FilePart> {
-  return withFile(path, async (file) => {
-    const end = await endOfLines(file, (await file.stat()).size, start);
-    return { path, start, end, lines };
-  });
+/** Closes what has not been read. */
+export async function closeParts(parts: readonly FilePart[]): Promise<void> {
+  for (const part of parts) await part.file.close().catch(() => {});
 }
 
-/** Behind the last newline before `size`; not before `start`. */
-async function endOfLines(file: FileHandle, size: number, start: number): Promise<number> {
-  const chunk = Buffer.alloc(1 << 16);
-  for (let end = size; end > start; ) {
-    const from = Math.max(start, end - chunk.length);
-    const { bytesRead } = await file.read(chunk, 0, end - from, from);
-    const newline = chunk.subarray(0, bytesRead).lastIndexOf(NEWLINE);
-    if (newline !== -1) return from + newline + 1;
-    end = from;
+const HEAD_BYTES = 4096;
+const EMPTY: FilePlace = { path: '', inode: 0, offset: 0, lines: 0, head: '', head_bytes: 0 };
+
+async function goOn(found: NewParts, own: OpenFile | null, place: FilePlace): Promise<void> {
+  const { path } = place;
+  const renamed: FilePlace[] = [];
+  for (const earlier of place.renamed ?? []) {
+    const file = await findRenamed(path, earlier);
+    if (file) renamed.push(await follow(found, file, earlier, earlier.size));
+    else await tellUnread(found, path, earlier);
   }
-  return start;
-}
-
-async function placeAt(path: string, offset: number, lines: number): Promise<FilePlace> {
-  const head_bytes = Math.min(HEAD_BYTES, offset);
-  const { ino } = await stat(path);
-  return { path, inode: ino, offset, lines, head: await headOf(path, head_bytes), head_bytes };
-}
-
-async function isSame(path: string, place: FilePlace): Promise<boolean> {
-  if ((await stat(path)).size < place.offset) return false;
-  return (await headOf(path, place.head_bytes)) === place.head;
-}
-
-/** The file that had this name, if it lies in the same folder under another one. */
-async function findRotated(path: string, place: FilePlace): Promise<string | null> {
-  const folder = dirname(path);
-  for (const name of (await readdir(folder)).sort()) {
-    const other = join(folder, name);
-    const found = await stat(other).catch(() => null);
-    if (other === path || !found?.isFile() || found.ino !== place.inode) continue;
-    if (await isSame(other, place)) return other;
+  if (own && own.inode === place.inode && (await isSame(own, place))) {
+    found.next = await take(found, own, place);
+    found.next.renamed = renamed;
+    return;
   }
-  return null;
-}
-
-function headOf(path: string, bytes: number): Promise<string> {
-  return withFile(path, async (file) => {
-    const head = Buffer.alloc(bytes);
-    const { bytesRead } = await file.read(head, 0, bytes, 0);
-    return createHash('sha256').update(head.subarray(0, bytesRead)).digest('hex');
-  });
-}
-
-async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await open(path, 'r');
-  try {
-    return await work(file);
-  } finally {
-    await file.close();
+  const moved = await findRenamed(path, place);
+  if (!own && moved) {
+    // Known under its old name still: a new file of that name makes it an earlier one.
+    found.warnings.push(`${path}: there is no such file now; its renamed one, ${moved.path}, is read on`);
+    found.next = Object.assign(await follow(found, moved, place, place.size), { path, renamed });
+    return;
   }
+  if (!own) throw missing(path);
+  // A copy put back in its place has another inode and the same beginning.
+  if (!moved && place.head_bytes > 0 && (await isSame(own, place))) {
+    found.next = await take(found, own, place);
+    found.next.renamed = renamed;
+    return;
+  }
+  if (moved) renamed.push(await follow(found, moved, place, undefined));
+  const last = moved ? moved.path : await tellUnread(found, path, place);
+  if (last === null) found.warnings.push(`${path}: the file was replaced or cut; it is read from its beginning`);
+  else {
+    const known = new Set([own.inode, ...renamed.map((one) => one.inode)]);
+    for (const file of await between(path, last, known)) {
+      renamed.push(await follow(found, file, { ...EMPTY, path: file.path }, undefined));
+    }
+  }
+  found.next = await take(found, own, { ...EMPTY, path });
+  found.next.renamed = renamed;
+}
+
+/** Adds what is new in a renamed file. A line without its end is told of once, `told` being the size that it was told at. */
+async function follow(found: NewParts, file: OpenFile, place: FilePlace, told: number | undefined): Promise<FilePlace> {
+  const next = await take(found, file, { ...place, path: file.path });
+  const torn = file.size - next.offset;
+  if (torn > 0 && file.size !== told) {
+    found.warnings.push(
+      `${file.path}: the last line of this renamed file is cut short (its ${torn} bytes have no newline yet); it is read when the line is whole. Try: let its writer end`,
+    );
+  }
+  return next;
+}
+
+/** Adds what is new in a file. */
+async function take(found: NewParts, file: OpenFile, place: FilePlace): Promise<FilePlace> {
+  const start = place.offset;
+  const end = await endOfLines(file, start);
+  const head_bytes = Math.min(HEAD_BYTES, end);
+  const head = await headOf(file, head_bytes);
+  const next = {
+    path: place.path,
+    inode: file.inode,
+    offset: end,
+    lines: place.lines,
+    head,
+    head_bytes,
+    size: file.size,
+  };
+  if (end > start) found.parts.push({ path: file.path, file: file.handle, start, end, place: next });
+  else await file.handle.close();
+  return next;
+}
+
+/**
+ * Warns of what can no longer be read of a file that is not there any more under any name.
+ * @returns the compressed file that it has become, or null.
+ */
+async function tellUnread(found: NewParts, path: string, place: FilePlace): Promise<string | null> {
+  const packed = await findCompressed(path, place);
+  if (packed && packed.unread !== 0) {
+    const amount = packed.unread === null ? 'what came after it' : `the last ${packed.unread} bytes`;
+    found.warnings.push(
+      `${packed.path}: compressed before it was read to its end: read up to line ${place.lines}, not read: ${amount}. Try: ${packed.unpack} ${packed.path} | tail -n +${place.lines + 1} | dart-curate, and delaycompress in logrotate`,
+    );
+  }
+  const torn = (place.size ?? place.offset) - place.offset;
+  if (!packed && torn > 0 && place.path !== path) {
+    found.warnings.push(
+      `${place.path}: the file is gone with a last line that never ended: ${torn} bytes were not read`,
+    );
+  }
+  return packed?.path ?? null;
+}
+
+function missing(path: string): never {
+  throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
 }
