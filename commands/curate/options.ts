@@ -1,14 +1,17 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
 
+export const BLOBS: OptionSpec = {
+  name: 'blobs',
+  type: 'string',
+  value: 'DIR',
+  describe: 'Folder of the screenshots; with it, trajectories whose screenshots are missing are left out',
+  group: 'Input',
+};
+
 /** Options of `dart-curate`, by what they are about. Nothing heavy may be imported here: `--help` reads it. */
 const input: OptionSpec[] = [
   { name: 'follow', type: 'boolean', describe: 'Go on reading files that grow, and take up what the store holds' },
-  {
-    name: 'blobs',
-    type: 'string',
-    value: 'DIR',
-    describe: 'Folder of the screenshots; with it, trajectories whose screenshots are missing are left out',
-  },
+  BLOBS,
 ];
 
 const memory: OptionSpec[] = [

@@ -2,6 +2,7 @@ import { logOf } from '../../lib/cli/log.ts';
 import { type Output, openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
+import { trajectoryRejected } from '../../lib/curation/events.ts';
 import { presetOptions } from '../../lib/curation/options.ts';
 import { isSuccess } from '../../lib/curation/success.ts';
 import { EXIT } from '../../lib/errors.ts';
@@ -9,6 +10,7 @@ import type { Store } from '../../lib/store/index.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { ImportStore } from './import_store.ts';
 import { anyStore, storeToRead } from './store.ts';
+import { tellOfMissing } from './tell.ts';
 import { reading, readTrajectories } from './trajectories.ts';
 
 /** `dart-curate pool add`: successes of the input become experience. */
@@ -48,22 +50,32 @@ async function addAll(context: CommandContext, store: Store, output: Output): Pr
   const state = reading((record) => output.write(record));
   const pool = new ImportStore(store, capacity);
   let successes = 0;
+  let noSteps = 0;
   for await (const trajectory of readTrajectories(context, 'pool add', state)) {
     if (!isSuccess(trajectory)) continue;
+    if (trajectory.steps.length === 0) {
+      noSteps += 1;
+      await output.write(trajectoryRejected(trajectory, 'no_steps'));
+      continue;
+    }
     successes += 1;
     await pool.add(trajectory);
   }
   await pool.flush();
-  const { skipped, count: trajectories } = state;
-  const numbers = { trajectories, successes, added: pool.pooled, skipped_records: skipped.count };
+  const { skipped, count: trajectories, missingScreenshot } = state;
+  const rejected = { missing_screenshot: missingScreenshot, no_steps: noSteps };
+  const numbers = { trajectories, successes, added: pool.pooled, rejected, skipped_records: skipped.count };
   await output.write(summary('dart-curate pool add', numbers));
   await output.close();
+  if (missingScreenshot > 0) tellOfMissing(context, missingScreenshot, trajectories);
+  if (noSteps > 0)
+    logOf(context).warn(`left out: ${noSteps} successes without a step. Nothing can be learned from them`);
   tell(context, `${pool.pooled} of ${successes} successes were new to the pool`);
   if (skipped.count > 0) return EXIT.failure;
   return successes > 0 ? EXIT.ok : EXIT.negative;
 }
 
-function summary(command: string, numbers: Record<string, number>) {
+function summary(command: string, numbers: Record<string, unknown>) {
   return { type: 'summary', v: SCHEMA_VERSION, command, ...numbers };
 }
 

@@ -15,7 +15,7 @@ import { checkRepeated, lockOf, type OpenCursor, repeatedInput } from './cron.ts
 import { inputBatches, type Skipped } from './input.ts';
 import { curationOptions } from './settings.ts';
 import { anyStore, givenStore } from './store.ts';
-import { noTrajectory, tableOf, tellOfShelf, tellPlan } from './tell.ts';
+import { noTrajectory, tableOf, tellOfMissing, tellOfShelf, tellPlan } from './tell.ts';
 
 /** `dart-curate`: trajectories in, samples out. */
 export async function run(context: CommandContext): Promise<number> {
@@ -104,6 +104,8 @@ async function verdict(
     if (options.cursor === undefined) logOf(context).warn(noTrajectory(passed));
     else logOf(context).info('nothing new since the last run');
   }
+  const missing = tally.rejectedTrajectories.missing_screenshot ?? 0;
+  if (missing > 0 && missing === tally.trajectories) tellOfMissing(context, missing, tally.trajectories);
   if (options.table === true) await printTable(io, ['outcome', 'reason', 'count'], tableOf(tally));
   if (skipped.count > 0) return EXIT.failure;
   return tally.groups > 0 ? EXIT.ok : EXIT.negative;

@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
-import { CURATE_OPTIONS, POOL_CAPACITY, STORE } from './options.ts';
+import { BLOBS, CURATE_OPTIONS, POOL_CAPACITY, STORE } from './options.ts';
 import { importSpec } from './spec_import.ts';
 import { explainSpec, statsSpec } from './spec_insight.ts';
 import { demosSpec, pairsSpec, selectTasksSpec } from './spec_offline.ts';
@@ -16,8 +16,8 @@ const poolAdd: CommandSpec = {
   name: 'add',
   summary: 'Put successes into the experience pool',
   description:
-    'Stores the successful trajectories of the input (reward above 0.5) as experience: demonstrations by the script policy, or runs from elsewhere. They do not count in success rates. The same episode is kept once, so the same command again changes nothing.',
-  options: [REQUIRED_STORE, POOL_CAPACITY, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
+    'Stores the successful trajectories of the input (reward above 0.5, with steps) as experience: demonstrations by the script policy, or runs from elsewhere. They do not count in success rates. The same episode is kept once, so the same command again changes nothing.',
+  options: [BLOBS, REQUIRED_STORE, POOL_CAPACITY, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [FILES],
   examples: [
     {

@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
-import { STORE } from './options.ts';
+import { BLOBS, STORE } from './options.ts';
 
 const FILES = { name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true };
 const THRESHOLD: OptionSpec = {
@@ -11,12 +11,6 @@ const THRESHOLD: OptionSpec = {
   max: 1,
   default: 0.5,
   describe: 'A reward above this is a success',
-};
-const BLOBS: OptionSpec = {
-  name: 'blobs',
-  type: 'string',
-  value: 'DIR',
-  describe: 'Folder of the screenshots; with it, trajectories whose screenshots are missing are left out',
 };
 
 /** `dart-curate demos`. */

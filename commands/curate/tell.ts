@@ -14,6 +14,18 @@ export function noTrajectory(passed: Readonly<Record<string, number>>): string {
   return `no trajectory record came${list && `; ${list} passed`}. Try: dart-rollout … | dart-curate`;
 }
 
+/** That screenshots of trajectories are not in `--blobs`, so that they were left out; of all of them it is a mistake. */
+export function tellOfMissing(context: CommandContext, missing: number, trajectories: number): void {
+  const folder = String(context.options.blobs);
+  const which =
+    missing === trajectories
+      ? `all ${trajectories} trajectories were`
+      : `${missing} of ${trajectories} trajectories were`;
+  logOf(context).warn(
+    `${which} left out: their screenshots are not in ${folder}. Try: the --blobs folder that the rollouts wrote to`,
+  );
+}
+
 /** A `sampler_bias` event in words. */
 export function describeWarning({ run_id, policy, settings }: AnyRecord): string {
   return `run ${run_id}, policy ${policy}: sampled with ${(settings as string[]).join(', ')}, so its log-probabilities are not the policy's and bias importance weights. Try: top_p 1, no top_k, no penalties`;

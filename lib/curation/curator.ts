@@ -1,6 +1,7 @@
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import { type Decision, decide } from './decide.ts';
-import { groupRejected, samplerBias, successInjected, trajectoryRejected } from './events.ts';
+import { groupRejected, samplerBias, successInjected, successPassedOver, trajectoryRejected } from './events.ts';
+import { fitPool, type PassedOver, type Unfit } from './fit-pool.ts';
 import { type CarriedGroup, isComplete, join, type OpenGroup, openGroup, usableMembers } from './group.ts';
 import type { GroupLedger } from './ledger.ts';
 import { leftOut } from './left-out.ts';
@@ -120,7 +121,10 @@ export class Curator {
     for (const member of group.members.values()) await shelf?.take(member);
     yield* this.#dropStale(group);
     await this.#flushSuccesses();
-    const proposed = await decide(group, options, pool);
+    const passedOver: PassedOver[] = [];
+    const unfit: Unfit = (success) => (success.steps.length === 0 ? 'no_steps' : this.#missingScreenshot(success));
+    const proposed = await decide(group, options, fitPool(pool, unfit, passedOver));
+    for (const one of passedOver) yield successPassedOver(proposed, one);
     const settled = await ledger.settle(proposed);
     if ('skipped' in settled) yield this.#reject(proposed, settled.skipped);
     else yield* this.handOn(settled.decision, usableMembers(group));
@@ -138,6 +142,11 @@ export class Curator {
     this.#closed.add(decision.group_id);
     if (decision.reason !== null) {
       yield this.#reject(decision, decision.reason);
+      return;
+    }
+    // What an earlier run decided may have lost its screenshots since: it would end the trainer.
+    if (decision.members.some(({ trajectory }) => this.#missingScreenshot(trajectory) !== null)) {
+      yield this.#reject(decision, 'missing_screenshot');
       return;
     }
     yield* this.#tellOfMembers(decision, usable);
@@ -162,8 +171,9 @@ export class Curator {
     this.tally.trajectories += 1;
     this.#parts.versions.trajectory(trajectory);
     this.#newest = Math.max(this.#newest, Date.parse(trajectory.finished_at));
-    const unfit = unusable(trajectory) ?? this.#missingScreenshot(trajectory);
-    const isKept = this.#parts.options.pool !== 'off' && unfit !== 'missing_screenshot' && isExperience(trajectory);
+    const missing = this.#missingScreenshot(trajectory);
+    const unfit = unusable(trajectory) ?? missing;
+    const isKept = this.#parts.options.pool !== 'off' && missing === null && isExperience(trajectory);
     if (isKept) this.#successes.push(trajectory);
     const again = this.#seen.has(trajectory.trajectory_id);
     this.#seen.add(trajectory.trajectory_id);
@@ -228,7 +238,7 @@ export class Curator {
     await this.#parts.shelf?.hold(group.members.get(trajectory.rollout_index)!);
   }
 
-  #missingScreenshot(trajectory: Trajectory): TrajectoryReason | null {
+  #missingScreenshot(trajectory: Trajectory): 'missing_screenshot' | null {
     const { hasScreenshot } = this.#parts;
     if (!hasScreenshot) return null;
     const all = trajectory.steps.every((step) => hasScreenshot(step.observation.screenshot.sha256));

@@ -1,7 +1,10 @@
 import type { DartError } from '../errors.ts';
 import { type AnyRecord, type Event, SCHEMA_VERSION, type Trajectory } from '../stream/records.ts';
 import type { Decision } from './decide.ts';
+import type { PassedOver } from './fit-pool.ts';
 import type { GroupReason, TrajectoryReason } from './reasons.ts';
+
+type Names = Pick<Decision, 'group_id' | 'run_id' | 'task_id'>;
 
 /** Says on stdout why a trajectory is not learned from. */
 export function trajectoryRejected(trajectory: Trajectory, reason: TrajectoryReason): Event {
@@ -28,6 +31,20 @@ export function groupRejected(decision: Decision, reason: GroupReason): Event {
     group_id: decision.group_id,
     run_id: decision.run_id,
     task_id: decision.task_id,
+  };
+}
+
+/** Says on stdout that a stored success could not help a group, and why. */
+export function successPassedOver(group: Names, { success, reason }: PassedOver): Event {
+  return {
+    type: 'event',
+    v: SCHEMA_VERSION,
+    event: 'success_passed_over',
+    reason,
+    trajectory_id: success.trajectory_id,
+    group_id: group.group_id,
+    run_id: group.run_id,
+    task_id: group.task_id,
   };
 }
 

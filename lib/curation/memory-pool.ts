@@ -1,6 +1,6 @@
 import { fingerprint, hasLogprobs } from '../store/index.ts';
 import type { Trajectory } from '../stream/records.ts';
-import type { ExperiencePool } from './pool.ts';
+import { type ExperiencePool, firstFit, type IsFit } from './pool.ts';
 import type { Held, Shelf } from './shelf.ts';
 
 interface Kept extends Held {
@@ -32,13 +32,14 @@ export class MemoryPool implements ExperiencePool {
     return added;
   }
 
-  async newest(taskId: string): Promise<Trajectory | null> {
-    return this.#read(this.#successes.get(taskId)?.at(-1));
+  async newest(taskId: string, isFit?: IsFit): Promise<Trajectory | null> {
+    const kept = this.#successes.get(taskId) ?? [];
+    return firstFit(kept, kept.length - 1, (success) => this.#read(success), isFit);
   }
 
-  async any(taskId: string, seed: number): Promise<Trajectory | null> {
+  async any(taskId: string, seed: number, isFit?: IsFit): Promise<Trajectory | null> {
     const kept = this.#successes.get(taskId) ?? [];
-    return this.#read(kept[seed % Math.max(1, kept.length)]);
+    return firstFit(kept, seed % Math.max(1, kept.length), (success) => this.#read(success), isFit);
   }
 
   /** The same episode is kept once, rather with log-probabilities than without. */
@@ -55,8 +56,7 @@ export class MemoryPool implements ExperiencePool {
     return true;
   }
 
-  async #read(success: Kept | undefined): Promise<Trajectory | null> {
-    if (!success) return null;
+  async #read(success: Kept): Promise<Trajectory> {
     return this.#shelf ? this.#shelf.read(success) : success.trajectory;
   }
 }

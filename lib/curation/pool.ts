@@ -5,14 +5,37 @@ import { byAge } from './order.ts';
 import { isSuccess, type Scored } from './success.ts';
 import { moments } from './variance.ts';
 
+/** Whether a stored success can be learned from. */
+export type IsFit = (success: Trajectory) => boolean;
+
 /** Stored successes, first in first out per task. In memory or in the store. */
 export interface ExperiencePool {
   /** Takes successes in; @returns how many were new. */
   add(successes: readonly Trajectory[]): Promise<number>;
-  /** The success of this task that came last. */
-  newest(taskId: string): Promise<Trajectory | null>;
-  /** One of the stored successes of this task; the same for the same number of them and the same seed. */
-  any(taskId: string, seed: number): Promise<Trajectory | null>;
+  /** The success of this task that came last, of those that fit (default: all). */
+  newest(taskId: string, isFit?: IsFit): Promise<Trajectory | null>;
+  /**
+   * One of the stored successes of this task, the same for the same number of them and the same seed; one that does not
+   * fit is passed over for the next older one, and after the oldest comes the newest.
+   */
+  any(taskId: string, seed: number, isFit?: IsFit): Promise<Trajectory | null>;
+}
+
+/**
+ * The first that fits, from place `start` on downwards and around.
+ * @param list names of stored successes, oldest first.
+ */
+export async function firstFit<T>(
+  list: readonly T[],
+  start: number,
+  read: (name: T) => Promise<Trajectory | null>,
+  isFit: IsFit = () => true,
+): Promise<Trajectory | null> {
+  for (let i = 0; i < list.length; i++) {
+    const success = await read(list[(start - i + list.length) % list.length]!);
+    if (success && isFit(success)) return success;
+  }
+  return null;
 }
 
 /** When and where a stored success enters a group. */

@@ -79,6 +79,10 @@ export const GROUP_REASONS = {
     means: 'it was decided earlier, never learned from, and is too old by now',
     try: 'a trainer that keeps up, or a larger --max-staleness',
   },
+  missing_screenshot: {
+    means: 'it was decided earlier and a screenshot of a member is not in the --blobs folder',
+    try: 'the --blobs folder that the rollouts wrote to; the group comes again when its lease has run out',
+  },
   already_learned: { means: 'a published version has been learned from it', try: 'nothing: it is learned once' },
   held_elsewhere: {
     means: 'another process has handed it on and its lease has not run out',
@@ -100,6 +104,11 @@ export const NOTICES = {
   success_injected: {
     means: 'a stored success took the place of a member: trajectory_id for replaced',
     try: 'nothing; steps_without_logprobs of its steps are learned from with importance weight 1',
+  },
+  success_passed_over: {
+    means:
+      'a stored success cannot be learned from (reason: missing_screenshot or no_steps); the next one is looked at',
+    try: 'missing_screenshot: the --blobs folder with its screenshots too; dart-curate pool prune takes it out',
   },
   sampler_bias: {
     means: 'the sampler cut or bent the distribution (settings), so its log-probabilities are not the policy’s',
