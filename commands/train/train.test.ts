@@ -91,6 +91,30 @@ describe('dart-train', () => {
     await store.close();
   });
 
+  it('learns nothing from a group that the store has closed as stale', async () => {
+    const url = `sqlite:${dir}.db`;
+    const store = await openStore(`sqlite:${join(cwd, `${dir}.db`)}`);
+    const planned = (group_id: string) => ({ group_id, run_id: 'r', task_id: 'os/a', size: 3 });
+    await store.planGroups(['a', 'b'].map(planned));
+    const one = ['--batch-groups', '1', '--store', url, '--run-id', 'r'];
+    await train(into(...fast, ...one), lines(group('b')));
+    await store.acknowledge(['a'], { reason: 'stale' });
+    const { code, records, summary } = await train(into(...fast, ...one, '--max-updates', '3'), lines(group('a')));
+    expect([code, summary?.version, summary?.groups_skipped, summary?.skipped_reasons]).toEqual([
+      0,
+      1,
+      1,
+      { stale: 1 },
+    ]);
+    expect(records.filter((r) => r.event === 'group_skipped').map((r) => r.group_id)).toEqual(['a']);
+    const columns = ['group_id', 'reason', 'learned_version'] as const;
+    expect(await store.db.selectFrom('training_group').select(columns).orderBy('group_id').execute()).toEqual([
+      { group_id: 'a', reason: 'stale', learned_version: null },
+      { group_id: 'b', reason: null, learned_version: 1 },
+    ]);
+    await store.close();
+  });
+
   it('imitates, exports, and starts from what was exported or published', async () => {
     const demos = lines([makeTrajectory(REPLIES.map((text, i) => makeStep(i, { text }, screenshot)))]);
     const sft = ['--objective', 'sft', '--epochs', '12', '--batch-samples', '3', '--quiet'];

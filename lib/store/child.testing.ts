@@ -46,6 +46,8 @@ const learned = { run_id: 'run1', version: 1, path: 'versions/1', groups: ['g0',
 const published = await store.publishVersion(learned);
 const acknowledged = await store.acknowledge(['g2', 'g3'], { reason: 'stale' });
 const total = inserted.reduce((a, b) => a + b, 0);
-process.stdout.write(JSON.stringify({ inserted: total, work, pooled, decided, leased, published, acknowledged }));
+process.stdout.write(
+  JSON.stringify({ inserted: total, work, pooled, decided, leased, published: published.isNew, acknowledged }),
+);
 // Alive until the others are done: a dead process's leases are free for all.
 process.stdin.resume().on('end', () => store.close());

@@ -74,7 +74,7 @@ describe.each(STORES)('on $name', (stores) => {
       await store.insertGroup(group('g1'), lease('me'));
       await store.insertGroup(group('g2'), lease('me'));
       const version = { run_id: 'run1', version: 1, path: 'versions/000001', groups: ['g1'] };
-      expect(await store.publishVersion(version)).toBe(true);
+      expect(await store.publishVersion(version)).toEqual({ isNew: true, overruled: [] });
       now += 5000;
       expect((await store.leaseGroups(lease('you'))).map((one) => one.group_id)).toEqual(['g2']);
       expect(await store.leaseGroup('g1', lease('you'))).toEqual({ status: 'acknowledged', version: 1 });
@@ -85,6 +85,36 @@ describe.each(STORES)('on $name', (stores) => {
         { state: 'acknowledged', reason: null, groups: 1 },
         { state: 'acknowledged', reason: 'stale', groups: 1 },
       ]);
+    });
+
+    it('that were closed while they were learned from are recorded as learned, and told', async () => {
+      for (const id of ['open', 'stale', 'learned']) await store.insertGroup(group(id));
+      await store.insertGroup(group('failed', 'all_failed'));
+      await store.acknowledge(['stale'], { reason: 'stale' });
+      await store.publishVersion({ run_id: 'run1', version: 1, path: 'v1', groups: ['learned'] });
+      const ids = ['open', 'stale', 'learned', 'failed'];
+      expect([...(await store.closedGroups(ids))].sort()).toEqual([
+        ['failed', 'all_failed'],
+        ['learned', 'already_learned'],
+        ['stale', 'stale'],
+      ]);
+      const version = { run_id: 'run1', version: 2, path: 'v2', groups: ids };
+      const { overruled } = await store.publishVersion(version);
+      expect(overruled).toEqual([
+        { group_id: 'failed', reason: 'all_failed' },
+        { group_id: 'learned', reason: 'already_learned' },
+        { group_id: 'stale', reason: 'stale' },
+      ]);
+      const columns = ['group_id', 'state', 'reason', 'learned_version'] as const;
+      const rows = await store.db.selectFrom('training_group').select(columns).orderBy('group_id').execute();
+      expect(rows).toEqual([
+        { group_id: 'failed', state: 'acknowledged', reason: null, learned_version: 2 },
+        { group_id: 'learned', state: 'acknowledged', reason: null, learned_version: 1 },
+        { group_id: 'open', state: 'acknowledged', reason: null, learned_version: 2 },
+        { group_id: 'stale', state: 'acknowledged', reason: null, learned_version: 2 },
+      ]);
+      // A curator that finds it stale only now changes nothing any more.
+      expect(await store.acknowledge(['open'], { reason: 'stale' })).toBe(0);
     });
 
     it('leases only groups of the run that is asked for, oldest first, as many as are wanted', async () => {
@@ -121,8 +151,8 @@ describe.each(STORES)('on $name', (stores) => {
 
     it('take the same version twice, but not from two trainers', async () => {
       const version = { run_id: 'run1', version: 1, path: 'here', groups: [] };
-      expect(await store.publishVersion(version)).toBe(true);
-      expect(await store.publishVersion(version)).toBe(false);
+      expect(await store.publishVersion(version)).toMatchObject({ isNew: true });
+      expect(await store.publishVersion(version)).toMatchObject({ isNew: false });
       await expect(store.publishVersion({ ...version, path: 'there' })).rejects.toThrow(
         'version 1 is already published at here',
       );

@@ -133,49 +133,6 @@ function selectReady({ db }: StoreContext, ids: readonly string[]) {
     .orderBy('group_id');
 }
 
-/** Marks groups as done with: learned into `version`, or passed over for `reason`. They never come again. */
-export async function acknowledge(
-  context: StoreContext,
-  groupIds: readonly string[],
-  how: { version?: number; reason?: string } = {},
-): Promise<number> {
-  return inTransaction(context, async ({ db, now }) => {
-    let acknowledged = 0;
-    for (const part of slices([...groupIds].sort(), 200)) {
-      const result = await db
-        .updateTable('training_group')
-        .set({
-          state: 'acknowledged',
-          reason: how.reason ?? null,
-          learned_version: how.version ?? null,
-          lease_owner: null,
-          lease_until: null,
-          updated_at: now(),
-        })
-        .where('group_id', 'in', part)
-        .where('state', 'in', ['planned', 'ready'])
-        .executeTakeFirst();
-      acknowledged += Number(result.numUpdatedRows);
-    }
-    return acknowledged;
-  });
-}
-
-/** Those of `groupIds` that are final, so that a trainer passes over a group that came twice. */
-export async function finishedGroups({ db }: StoreContext, groupIds: readonly string[]): Promise<Set<string>> {
-  const finished = new Set<string>();
-  for (const part of slices(groupIds, 200)) {
-    const rows = await db
-      .selectFrom('training_group')
-      .select('group_id')
-      .where('group_id', 'in', part)
-      .where('state', 'in', ['acknowledged', 'rejected'])
-      .execute();
-    for (const row of rows) finished.add(row.group_id);
-  }
-  return finished;
-}
-
 export interface GroupCount {
   state: string;
   reason: string | null;

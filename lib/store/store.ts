@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Env, Task, Trajectory } from '../stream/records.ts';
+import * as closed from './closed.ts';
 import type { StoreContext } from './context.ts';
 import { readCursor, writeCursor } from './cursors.ts';
 import * as experience from './experience.ts';
@@ -122,16 +123,19 @@ export class Store {
     return this.#steady.run(() => groups.leaseGroups(this.#context, lease, options));
   }
   acknowledge(groupIds: readonly string[], how?: { version?: number; reason?: string }): Promise<number> {
-    return this.#steady.run(() => groups.acknowledge(this.#context, groupIds, how));
+    return this.#steady.run(() => closed.acknowledge(this.#context, groupIds, how));
   }
   finishedGroups(groupIds: readonly string[]): Promise<Set<string>> {
-    return this.#steady.run(() => groups.finishedGroups(this.#context, groupIds));
+    return this.#steady.run(() => closed.finishedGroups(this.#context, groupIds));
+  }
+  closedGroups(groupIds: readonly string[]): Promise<Map<string, string>> {
+    return this.#steady.run(() => closed.closedGroups(this.#context, groupIds));
   }
   groupCounts(runId?: string): Promise<groups.GroupCount[]> {
     return this.#steady.run(() => groups.groupCounts(this.#context, runId));
   }
 
-  publishVersion(version: versions.NewVersion): Promise<boolean> {
+  publishVersion(version: versions.NewVersion): Promise<versions.Publication> {
     return this.#steady.run(() => versions.publishVersion(this.#context, version));
   }
   latestVersion(runId?: string): Promise<versions.PublishedVersion | null> {

@@ -1,6 +1,6 @@
 import { DartError } from '../errors.ts';
+import { acknowledgeLearned, type Overruled } from './closed.ts';
 import { inTransaction, type StoreContext } from './context.ts';
-import { acknowledge } from './groups.ts';
 import { ensureRuns } from './parents.ts';
 
 export interface PublishedVersion {
@@ -15,13 +15,19 @@ export interface NewVersion extends PublishedVersion {
   metrics?: Readonly<Record<string, unknown>>;
 }
 
+export interface Publication {
+  /** False where the version was there already. */
+  isNew: boolean;
+  /** Groups of it that somebody had closed in the meantime. */
+  overruled: Overruled[];
+}
+
 /**
  * Publishes a model version and acknowledges the groups that it was learned from, in one transaction: either both
  * happened or neither. The same version at the same path again is no error and changes nothing.
- * @returns whether the version was new.
  * @throws DartError where the run has this version at another path: two trainers are at work on one run.
  */
-export function publishVersion(context: StoreContext, version: NewVersion): Promise<boolean> {
+export function publishVersion(context: StoreContext, version: NewVersion): Promise<Publication> {
   return inTransaction(context, async (inner) => {
     const { db, dialect, now } = inner;
     await ensureRuns(inner, [version.run_id]);
@@ -41,8 +47,8 @@ export function publishVersion(context: StoreContext, version: NewVersion): Prom
         hint: 'one trainer a run, or another run id',
       });
     }
-    await acknowledge(inner, version.groups, { version: version.version });
-    if (existing) return false;
+    const overruled = await acknowledgeLearned(inner, version.groups, version.version);
+    if (existing) return { isNew: false, overruled };
     const row = {
       run_id: version.run_id,
       version: version.version,
@@ -51,7 +57,7 @@ export function publishVersion(context: StoreContext, version: NewVersion): Prom
       created_at: now(),
     };
     await db.insertInto('model_version').values(row).execute();
-    return true;
+    return { isNew: true, overruled };
   });
 }
 

@@ -53,6 +53,9 @@ export interface OnlineSummary {
   stopped: string;
   groups_rejected: number;
   groups_held: number;
+  /** Groups that the store had closed, and how many for each reason. */
+  groups_skipped: number;
+  skipped_reasons: Record<string, number>;
   /** Steps of whole groups that were too few for another update. */
   steps_left: number;
   samples_repeated: number;
@@ -79,6 +82,8 @@ export async function trainOnSamples(
     stopped,
     groups_rejected: loop.rejected,
     groups_held: gatherer.held().length,
+    groups_skipped: [...loop.skipped.values()].reduce((sum, count) => sum + count, 0),
+    skipped_reasons: Object.fromEntries(loop.skipped),
     steps_left: loop.pending.steps,
     samples_repeated: gatherer.repeated,
   };
@@ -97,6 +102,8 @@ async function runAndKeep(loop: OnlineLoop, input: AsyncIterable<ReadRecord>, se
 class OnlineLoop {
   pending = nothing();
   rejected = 0;
+  /** Groups that the store had closed, by reason. */
+  readonly skipped = new Map<string, number>();
   readonly passed = new PassedRecords();
   #updating = false;
   /** When the last update ended. */
@@ -144,7 +151,7 @@ class OnlineLoop {
       since = performance.now();
     }
     if (signal.aborted) return stopReason(signal);
-    if (this.#progress() >= 0.5) await this.#update();
+    await this.#updateFrom(0.5);
     return this.#session.limit() ?? 'end-of-input';
   }
 
@@ -154,9 +161,9 @@ class OnlineLoop {
     if (left !== null) this.#reject(left);
     if (record.type !== 'sample') return this.#options.passOn(record);
     const group = this.#gather(record, where);
-    if (!group) return;
+    if (!group || (await this.#skip([group.groupId])).has(group.groupId)) return;
     await this.#select(group);
-    if (this.#progress() >= 1) await this.#update();
+    await this.#updateFrom(1);
   }
 
   #gather(record: ReadRecord['record'], where: string): WholeGroup | null {
@@ -196,6 +203,27 @@ class OnlineLoop {
     const { batchGroups, batchSamples } = this.#options;
     if (this.pending.steps === 0) return 0;
     return batchGroups === null ? this.pending.steps / batchSamples : this.pending.groups.length / batchGroups;
+  }
+
+  /** An update if the batch is so full, also without the groups that were closed while they waited in it. */
+  async #updateFrom(share: number): Promise<void> {
+    if (this.#progress() < share) return;
+    const { groups, useless } = this.pending;
+    const closed = await this.#skip([...groups.map((group) => group.groupId), ...useless]);
+    this.pending.groups = groups.filter((group) => !closed.has(group.groupId));
+    this.pending.useless = useless.filter((id) => !closed.has(id));
+    this.pending.steps = this.pending.groups.reduce((sum, group) => sum + group.kept.length, 0);
+    if (this.#progress() >= share) await this.#update();
+  }
+
+  /** Asks which groups the store has closed, and tells of them. Nothing is kept of them: they are not learned. */
+  async #skip(groupIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const closed = await this.#session.closed(groupIds);
+    for (const [groupId, reason] of closed) {
+      this.skipped.set(reason, (this.skipped.get(reason) ?? 0) + 1);
+      await this.#session.reportSkipped(groupId, reason);
+    }
+    return new Set(closed.keys());
   }
 
   async #update(): Promise<void> {

@@ -14,6 +14,12 @@ import {
   writeVersion,
 } from './versions.ts';
 
+/** A group that was closed by somebody else, and why. */
+export interface ClosedGroup {
+  group_id: string;
+  reason: string;
+}
+
 /** What the store does for the trainer; `Store` of lib/store is one. */
 export interface VersionStore {
   /** Makes the version known and acknowledges the groups learned into it, in one transaction. */
@@ -23,7 +29,9 @@ export interface VersionStore {
     run_id: string;
     groups: string[];
     metrics: Record<string, unknown>;
-  }): Promise<unknown>;
+  }): Promise<{ overruled: ClosedGroup[] }>;
+  /** Those of the groups that nobody should learn from any more, with the reason. */
+  closedGroups(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   latestVersion(runId?: string): Promise<{ version: number; path: string } | null>;
 }
 
@@ -47,11 +55,18 @@ export class Publisher {
     this.#options = options;
   }
 
+  /** Those of the groups that the store has closed, with the reason; without a store none. */
+  async closed(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { store } = this.#options;
+    return store === null || groupIds.length === 0 ? new Map() : store.closedGroups(groupIds);
+  }
+
+  /** @returns the record of the version, and the groups of it that were closed before the store heard of it. */
   async publish(
     parameters: Parameters,
     state: TrainerState,
     learned: { groups: string[]; metrics: Record<string, unknown> },
-  ): Promise<Checkpoint> {
+  ): Promise<{ checkpoint: Checkpoint; overruled: ClosedGroup[] }> {
     const { dir, runId, keep, store } = this.#options;
     const version = state.updates;
     const path = await writeVersion(dir, version, runId, {
@@ -59,16 +74,17 @@ export class Publisher {
       'optimizer.safetensors': writeSafetensors(parameters.moments(), { step: String(parameters.step) }),
       'state.json': `${JSON.stringify(state)}\n`,
     });
-    await store?.publishVersion({ version, path, run_id: runId, ...learned });
+    const told = await store?.publishVersion({ version, path, run_id: runId, ...learned });
     await pointLatest(dir, version);
     const best = bestVersion(dir);
     await pruneVersions(dir, keep, best === null ? [version] : [version, best]);
-    return { type: 'checkpoint', v: 1, version, path, run_id: runId };
+    const checkpoint: Checkpoint = { type: 'checkpoint', v: 1, version, path, run_id: runId };
+    return { checkpoint, overruled: told?.overruled ?? [] };
   }
 
   /**
    * The version to go on from: the store's newest where the store knows the run, else the newest whole one in the folder
-   * (of which the store then hears).
+   * (of which the store then hears, with all groups that were learned until then).
    * @returns null where nothing was published yet.
    * @throws DartError where the store knows a version whose files are gone.
    */
@@ -79,7 +95,8 @@ export class Publisher {
     const known = (await store?.latestVersion(runId)) ?? null;
     if (known === null && newest !== null) {
       const path = versionFolder(dir, newest);
-      await store?.publishVersion({ version: newest, path, run_id: runId, groups: [], metrics: {} });
+      const { groups } = readState(path);
+      await store?.publishVersion({ version: newest, path, run_id: runId, groups, metrics: {} });
     }
     if (known === null) return newest;
     if (whole.includes(known.version)) return known.version;
@@ -97,11 +114,15 @@ export class Publisher {
   /** Loads weights, moments and counters of a version, and points latest.json to it. */
   async resume(version: number, parameters: Parameters): Promise<TrainerState> {
     const folder = versionFolder(this.#options.dir, version);
-    const state = JSON.parse(Buffer.from(readVersionFile(folder, 'state.json')).toString()) as TrainerState;
+    const state = readState(folder);
     const read = (name: string) => readSafetensors(readVersionFile(folder, name), `${folder}/${name}`).tensors;
     parameters.restore(read('weights.safetensors'), folder);
     parameters.restoreMoments(read('optimizer.safetensors'), state.optimizer_step, folder);
     await pointLatest(this.#options.dir, version);
     return state;
   }
+}
+
+function readState(folder: string): TrainerState {
+  return JSON.parse(Buffer.from(readVersionFile(folder, 'state.json')).toString()) as TrainerState;
 }

@@ -52,7 +52,7 @@ interface Case {
   dieAt?: (record: AnyRecord) => boolean;
 }
 
-async function train(records: AnyRecord[], given: Case = {}) {
+async function train(records: AnyRecord[] | AsyncIterable<ReadRecord>, given: Case = {}) {
   const folder = join(dir, given.folder ?? 'a');
   const objective = { ...PRESETS.dart.objective };
   const config: TrainingConfig = {
@@ -76,7 +76,7 @@ async function train(records: AnyRecord[], given: Case = {}) {
     },
   };
   const model = new LinearModel(4);
-  const summary = await runTraining(reading(records), config, {
+  const summary = await runTraining(Array.isArray(records) ? reading(records) : records, config, {
     model,
     reference: new LinearModel(4),
     frames,
@@ -176,11 +176,21 @@ describe('runTraining', () => {
 class MemoryStore implements VersionStore {
   readonly versions: { version: number; path: string; groups: readonly string[] }[] = [];
   die: 'before' | 'after' | null = null;
+  /** Groups that a curator closed, with the reason. */
+  readonly closed = new Map<string, string>();
+  /** Closes the group as stale between the last look and the version. */
+  closesLate: string | null = null;
 
   async publishVersion(row: { version: number; path: string; groups: readonly string[] }) {
     if (this.die === 'before' && row.version === 2) throw new Error('killed');
     this.versions.push(row);
     if (this.die === 'after' && row.version === 2) throw new Error('killed');
+    const late = row.groups.filter((group) => group === this.closesLate);
+    return { overruled: late.map((group_id) => ({ group_id, reason: 'stale' })) };
+  }
+
+  async closedGroups(groupIds: readonly string[]) {
+    return new Map([...this.closed].filter(([id]) => groupIds.includes(id)));
   }
 
   async latestVersion() {
@@ -217,6 +227,50 @@ describe('with a store', () => {
     const { summary } = await train(samples(6), { store });
     expect(store.versions.map(({ version }) => version)).toEqual([2, 3]);
     expect(summary.updates).toBe(3);
+  });
+
+  it('makes the groups of such a folder known, so that nobody hands them on again', async () => {
+    await train(samples(4));
+    const store = new MemoryStore();
+    await train([], { store });
+    expect(store.versions.map(({ version, groups }) => [version, groups])).toEqual([[2, ['g0', 'g1', 'g2', 'g3']]]);
+  });
+
+  it('leaves out groups that the store has closed, and counts them by reason', async () => {
+    const store = new MemoryStore();
+    store.closed.set('g0', 'stale').set('g2', 'stale').set('g3', 'already_learned');
+    const { summary, out } = await train(samples(6), { store });
+    expect(store.versions.map(({ groups }) => groups)).toEqual([[], ['g1', 'g4'], ['g5']]);
+    expect(summary).toMatchObject({ groups_skipped: 3, skipped_reasons: { stale: 2, already_learned: 1 }, updates: 2 });
+    expect(out.filter((record) => record.event === 'group_skipped').map((r) => [r.group_id, r.reason])).toEqual([
+      ['g0', 'stale'],
+      ['g2', 'stale'],
+      ['g3', 'already_learned'],
+    ]);
+  });
+
+  it('leaves out a group that was closed while it waited for its batch', async () => {
+    const store = new MemoryStore();
+    async function* closing() {
+      for await (const read of reading(samples(4))) {
+        // g0 is whole and selected, and its batch not full.
+        if (read.line === 6) store.closed.set('g0', 'stale');
+        yield read;
+      }
+    }
+    const { summary } = await train(closing(), { store });
+    expect(store.versions.map(({ groups }) => groups)).toEqual([[], ['g1', 'g2'], ['g3']]);
+    expect(summary).toMatchObject({ groups_skipped: 1, skipped_reasons: { stale: 1 } });
+  });
+
+  it('tells of a group that was closed while it was learned', async () => {
+    const store = new MemoryStore();
+    store.closesLate = 'g1';
+    const { out, warnings } = await train(samples(2), { store });
+    expect(out.filter((record) => record.event === 'closed_group_learned')).toEqual([
+      { type: 'event', v: 1, event: 'closed_group_learned', group_id: 'g1', reason: 'stale', version: 1 },
+    ]);
+    expect(warnings).toEqual(['group g1 was closed (stale) while version 1 learned it; the store says so now']);
   });
 
   it('says so when the folder lost the version that the store knows', async () => {

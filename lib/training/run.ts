@@ -100,7 +100,8 @@ async function begin(
   for (const line of publisher.warnings(version)) output.warn(line);
   if (version === null) {
     const state = freshState(baseSha256);
-    await output.record(await publisher.publish(learner.parameters, state, { groups: [], metrics: {} }));
+    const { checkpoint } = await publisher.publish(learner.parameters, state, { groups: [], metrics: {} });
+    await output.record(checkpoint);
     return state;
   }
   const state = await publisher.resume(version, learner.parameters);

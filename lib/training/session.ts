@@ -2,7 +2,7 @@ import type { AnyRecord, Summary } from '../stream/records.ts';
 import type { Example } from './examples.ts';
 import type { Learner, UpdateResult } from './learner.ts';
 import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
-import type { Publisher } from './publisher.ts';
+import type { ClosedGroup, Publisher } from './publisher.ts';
 import type { TrainerState } from './state.ts';
 
 export interface SessionLimits {
@@ -63,7 +63,7 @@ export class Session {
     const begin = performance.now();
     const result = await this.learner.update(examples);
     this.settle(groups);
-    if (!result.applied) return this.#reportSkipped(examples.length);
+    if (!result.applied) return this.#reportBadUpdate(examples.length);
     this.state.updates = this.learner.updates;
     this.state.optimizer_step = this.learner.parameters.step;
     this.state.samples += examples.length;
@@ -91,15 +91,26 @@ export class Session {
     this.state.groups.push(...groups);
   }
 
+  /** Those of these groups that the store has closed, with the reason: nothing is to be learned from them. */
+  async closed(groups: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return (await this.#options.publisher?.closed(groups)) ?? new Map();
+  }
+
+  /** Tells of a group that is left out. */
+  async reportSkipped(group_id: string, reason: string): Promise<void> {
+    await this.#options.output.record({ type: 'event', v: 1, event: 'group_skipped', group_id, reason });
+  }
+
   /** Publishes what was learned since the last version, if anything was. */
   async publish(): Promise<void> {
     const { publisher, output } = this.#options;
     if (!publisher || this.state.updates === this.#published) return;
     const learned = { groups: this.#groups, metrics: this.#metrics };
-    const checkpoint = await publisher.publish(this.learner.parameters, this.state, learned);
+    const { checkpoint, overruled } = await publisher.publish(this.learner.parameters, this.state, learned);
     this.#groups = [];
     this.#published = this.state.updates;
     await output.record(checkpoint);
+    for (const group of overruled) await this.#reportOverruled(group, checkpoint.version);
   }
 
   /** Which limit was reached; null while there is none. */
@@ -118,7 +129,15 @@ export class Session {
     return { type: 'summary', v: 1, command: 'dart-train', version: this.#published, ...counts, stopped, wall_s };
   }
 
-  async #reportSkipped(steps: number): Promise<void> {
+  /** Somebody closed the group between the last look at it and the version that has it. */
+  async #reportOverruled({ group_id, reason }: ClosedGroup, version: number): Promise<void> {
+    const event = { type: 'event', v: 1, event: 'closed_group_learned', group_id, reason, version };
+    await this.#options.output.record(event);
+    const now = reason === 'already_learned' ? 'the store keeps the version that it had' : 'the store says so now';
+    this.#options.output.warn(`group ${group_id} was closed (${reason}) while version ${version} learned it; ${now}`);
+  }
+
+  async #reportBadUpdate(steps: number): Promise<void> {
     this.#skipped += 1;
     const reason = 'the loss or its gradient was not finite';
     const event = { type: 'event', v: 1, event: 'update_skipped', reason, steps, after_update: this.state.updates };
