@@ -4,8 +4,8 @@ import { DartError } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 import { fileError } from '../stream/errno.ts';
 import { writeWholeStream } from '../stream/files.ts';
-import type { FilePlace } from './file-places.ts';
 import type { CarriedGroup } from './group.ts';
+import type { FilePlace } from './open-file.ts';
 import type { StorePlace } from './store-input.ts';
 
 /** What one run leaves to the next. */

@@ -1,25 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { fileError } from '../stream/errno.ts';
-import { endOfLines, headOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
+import { endOfLines, type FilePlace, headOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
 import { between, findCompressed, findRenamed } from './rotated-files.ts';
-
-/** How far a file has been read, and how to know it again. */
-export interface FilePlace {
-  /** The name that was asked for; of a renamed file the one that it had last. */
-  path: string;
-  inode: number;
-  /** Bytes of whole lines that have been read. */
-  offset: number;
-  /** How many lines those are. */
-  lines: number;
-  /** sha256 of the first `head_bytes` bytes, which do not change while a file only grows. */
-  head: string;
-  head_bytes: number;
-  /** Bytes of the file when it was read last, a line without its end included. Older cursors do not have it. */
-  size?: number;
-  /** Files that had this name earlier and still lie beside it, oldest first: their writers may be at them yet. */
-  renamed?: FilePlace[];
-}
 
 /** Whole lines that have not been read yet. */
 export interface FilePart {

@@ -3,6 +3,24 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DartError } from '../errors.ts';
 import { codeOf } from '../stream/errno.ts';
 
+/** How far a file has been read, and how to know it again. */
+export interface FilePlace {
+  /** The name that was asked for; of a renamed file the one that it had last. */
+  path: string;
+  inode: number;
+  /** Bytes of whole lines that have been read. */
+  offset: number;
+  /** How many lines those are. */
+  lines: number;
+  /** sha256 of the first `head_bytes` bytes, which do not change while a file only grows. */
+  head: string;
+  head_bytes: number;
+  /** Bytes of the file when it was read last, a line without its end included. Older cursors do not have it. */
+  size?: number;
+  /** Files that had this name earlier and still lie beside it, oldest first: their writers may be at them yet. */
+  renamed?: FilePlace[];
+}
+
 /** A regular file that is open for reading; what is known of it stays true when it is renamed. */
 export interface OpenFile {
   path: string;
@@ -67,9 +85,6 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 /** True where the file begins as it did, and has not become shorter than what was read of it. */
-export async function isSame(
-  file: OpenFile,
-  place: { offset: number; head: string; head_bytes: number },
-): Promise<boolean> {
+export async function isSame(file: OpenFile, place: FilePlace): Promise<boolean> {
   return file.size >= place.offset && (await headOf(file, place.head_bytes)) === place.head;
 }

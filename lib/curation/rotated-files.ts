@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import type { FilePlace } from './file-places.ts';
-import { hashOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
+import { type FilePlace, hashOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
 
 /** Endings of compressed files, and what prints their contents. */
 const UNPACK: Readonly<Record<string, string>> = { gz: 'zcat', xz: 'xzcat', bz2: 'bzcat', zst: 'zstdcat' };
