@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { takeLock } from '../../lib/curation/lock.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
@@ -75,6 +76,23 @@ describe('the crontab of docs/cron.md', () => {
     expect(cron()).toEqual({ status: 2, printed: '' });
     expect(log()).toMatch(/^dart-curate: .*rollouts\.ndjson:1: not a valid trajectory/);
     expect(readdirSync(join(runs, 'samples'))).toEqual([]);
+  });
+
+  it('removes what a run that was killed has left half-written, whatever its output was called', async () => {
+    write(await group('g0'));
+    mkdirSync(join(runs, 'samples'));
+    const program = join(packageRoot(), 'bin/dart-curate');
+    const killed = spawn(program, ['-o', 'samples/earlier.ndjson'], { cwd: runs, env: { ...process.env, HOME: home } });
+    await vi.waitFor(() => expect(readdirSync(join(runs, 'samples'))).toHaveLength(1), { timeout: 20_000 });
+    const [left] = readdirSync(join(runs, 'samples'));
+    expect(left).toMatch(/^\.earlier\.ndjson\..*\.tmp$/);
+    const ended = once(killed, 'exit');
+    killed.kill('SIGKILL');
+    await ended;
+    expect(readdirSync(join(runs, 'samples'))).toEqual([left]);
+    expect(cron().status).toBe(0);
+    expect(readdirSync(join(runs, 'samples')).filter((name) => !/^\d{8}T\d{6}\.ndjson$/.test(name))).toEqual([]);
+    expect(outputs()).toEqual([3]);
   });
 
   it('ends with 75 while another run is at it', async () => {

@@ -2,8 +2,8 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileError } from '../stream/errno.ts';
-import { temporaryName } from '../stream/files.ts';
 import type { Trajectory } from '../stream/records.ts';
+import { temporaryName } from '../stream/temporary.ts';
 import { keepLine, lineOf } from './raw.ts';
 
 /** A trajectory that is held until its group closes; on the shelf it has no steps. */

@@ -4,7 +4,8 @@ import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 import { codeOf, fileError } from './errno.ts';
-import { makeFolder, makeFolderSync, temporaryName } from './files.ts';
+import { makeFolder, makeFolderSync } from './files.ts';
+import { temporaryName } from './temporary.ts';
 
 /**
  * Screenshots as content-addressed files, `<2 hex>/<62 hex>.png` under one folder: the name is the sha256 of the bytes,

@@ -1,19 +1,12 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { DartError } from '../errors.ts';
 import { codeOf, fileError } from './errno.ts';
+import { removeLeftovers, temporaryName } from './temporary.ts';
 import { outputError } from './writer.ts';
-
-let serial = 0;
-
-/** A name in the same folder, hidden, that no other process or call uses. */
-export function temporaryName(path: string): string {
-  serial += 1;
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${serial}.tmp`);
-}
 
 /**
  * Makes a folder and those above it that are missing. Node's own `recursive` mkdir never ends where the file system
@@ -71,7 +64,7 @@ function isFolder(path: string): boolean {
 
 /**
  * Writes a file so that it is there whole or not at all: a temporary file in the same folder, fsync, rename, fsync of the
- * folder. Missing folders are made. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to as it is.
+ * folder. Missing folders are made, and what killed processes left half-written beside it is removed. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to as it is.
  * @throws DartError naming the path: a full disk, a read-only folder.
  */
 export async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
@@ -143,6 +136,7 @@ export class WholeFile {
       await this.#handle.close();
       await rename(this.#temporary, this.path);
       await syncFolder(dirname(this.path));
+      removeLeftovers(dirname(this.path));
     } catch (error) {
       await this.discard();
       throw fileError(error, 'write', this.path);
