@@ -1,4 +1,3 @@
-import { resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { Output } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -14,7 +13,7 @@ import { Shelf } from '../../lib/curation/shelf.ts';
 import { StorePool } from '../../lib/curation/store-pool.ts';
 import { CurrentVersions } from '../../lib/curation/versions.ts';
 import { newOwner, type Store } from '../../lib/store/index.ts';
-import { BlobStore } from '../../lib/stream/blobs.ts';
+import { givenBlobs } from './blobs.ts';
 import type { OpenCursor } from './cron.ts';
 import { type Skipped, skipRecord } from './input.ts';
 import { describeWarning } from './tell.ts';
@@ -44,7 +43,7 @@ export function assemble({ context, rules, store, output, skipped, cursor }: Set
   const lease = { owner: newOwner(), ttlMs: Number(options.lease) * 1000 };
   const ledger = store ? new StoreLedger(store, lease, rules) : null;
   const shelf = new Shelf(Number(options['hold-memory']) * 1e6, io.env.TMPDIR || undefined);
-  const blobs = options.blobs === undefined ? null : new BlobStore(resolvePath(io, String(options.blobs)));
+  const blobs = givenBlobs(context);
   const curator = new Curator({
     options: rules,
     pool: store ? new StorePool(store, rules.poolCapacity) : new MemoryPool(rules.poolCapacity, shelf),

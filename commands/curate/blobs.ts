@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
-import { BlobStore } from '../../lib/stream/blobs.ts';
+
+export { givenBlobs } from '../blobs.ts';
 
 /** The folder that `--blobs` names, or the default one. */
 export function blobsFolder(context: CommandContext): string {
@@ -10,9 +11,4 @@ export function blobsFolder(context: CommandContext): string {
   return options.blobs === undefined
     ? join(xdgFolder('state', io.env), 'blobs')
     : resolvePath(io, String(options.blobs));
-}
-
-/** The blob store that `--blobs` names, or null without it. */
-export function givenBlobs(context: CommandContext): BlobStore | null {
-  return context.options.blobs === undefined ? null : new BlobStore(blobsFolder(context));
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,6 +94,7 @@ describe('dart-curate demos', () => {
     unread.steps[0]!.parse_error = 'there is no action';
     const { of, summary } = await curate(['demos'], lines([unread]));
     expect([ids(of('demonstration')), summary.unread_steps]).toEqual([['a 1'], 1]);
+    mkdirSync(join(cwd, 'blobs'));
     const missing = await curate(['demos', '--blobs', 'blobs'], lines([unread]));
     expect([missing.code, missing.of('event')[0]]).toEqual([
       1,

@@ -8,13 +8,14 @@ import { isSuccess } from '../../lib/curation/success.ts';
 import { EXIT } from '../../lib/errors.ts';
 import type { Store } from '../../lib/store/index.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { givenBlobs } from './blobs.ts';
 import { ImportStore } from './import_store.ts';
 import { anyStore, storeToRead } from './store.ts';
-import { tellOfMissing } from './tell.ts';
 import { reading, readTrajectories } from './trajectories.ts';
 
 /** `dart-curate pool add`: successes of the input become experience. */
 export async function add(context: CommandContext): Promise<number> {
+  givenBlobs(context);
   if (context.options['dry-run'] === true) return tell(context, 'would add the successes of the input to the pool');
   const store = await anyStore(context);
   try {
@@ -67,7 +68,6 @@ async function addAll(context: CommandContext, store: Store, output: Output): Pr
   const numbers = { trajectories, successes, added: pool.pooled, rejected, skipped_records: skipped.count };
   await output.write(summary('dart-curate pool add', numbers));
   await output.close();
-  if (missingScreenshot > 0) tellOfMissing(context, missingScreenshot, trajectories);
   if (noSteps > 0)
     logOf(context).warn(`left out: ${noSteps} successes without a step. Nothing can be learned from them`);
   tell(context, `${pool.pooled} of ${successes} successes were new to the pool`);

@@ -11,6 +11,7 @@ import type { Store } from '../../lib/store/index.ts';
 import type { ReadRecord } from '../../lib/stream/reader.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import { type Assembly, assemble } from './assemble.ts';
+import { givenBlobs } from './blobs.ts';
 import { checkRepeated, lockOf, type OpenCursor, repeatedInput } from './cron.ts';
 import { inputBatches, type Skipped } from './input.ts';
 import { curationOptions } from './settings.ts';
@@ -21,6 +22,7 @@ import { noTrajectory, tableOf, tellOfMissing, tellOfShelf, tellPlan } from './t
 export async function run(context: CommandContext): Promise<number> {
   const rules = curationOptions(context.options);
   checkRepeated(context);
+  givenBlobs(context);
   if (context.options['dry-run'] === true) return tellPlan(context, rules);
   const unlock = await lockOf(context);
   try {

@@ -6,6 +6,7 @@ import { parseRecord } from '../../lib/stream/parse.ts';
 import { type AnyRecord, SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { givenBlobs } from './blobs.ts';
 import { type Skipped, skipRecord } from './input.ts';
+import { tellOfMissing } from './tell.ts';
 
 export interface TrajectoryReading {
   skipped: Skipped;
@@ -51,6 +52,7 @@ export async function* readTrajectories(
       state.missingScreenshot += 1;
       await state.passOn(leftOut(trajectory, lost.observation.screenshot.sha256));
     }
+    if (state.missingScreenshot > 0) tellOfMissing(context, state.missingScreenshot, state.count);
   } finally {
     progress.stop();
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -83,6 +83,7 @@ describe('dart-rollout show', () => {
   });
 
   it('counts the screenshots that are missing', async () => {
+    mkdirSync(join(dir, 'nowhere'));
     const { code, out, err } = await show(['run.ndjson', '--html', '-', '--blobs', 'nowhere']);
     expect(code).toBe(0);
     expect(err).toBe('dart-rollout: warning: 1 of 1 screenshots are not in nowhere. Try: --blobs DIR of that run\n');

@@ -14,6 +14,7 @@ import { writeWholeStream } from '../../lib/stream/files.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
 import { outputError } from '../../lib/stream/writer.ts';
+import { readsWhatIsThere, requireBlobs } from '../blobs.ts';
 import { spellingOf } from './show_tokens.ts';
 
 /** Columns where the output is no terminal. */
@@ -22,6 +23,7 @@ const PLAIN_WIDTH = 100;
 /** `dart-rollout show`. */
 export async function run(context: CommandContext): Promise<number> {
   const { io, options } = context;
+  if (typeof options.html === 'string' && readsWhatIsThere(context)) requireBlobs(context);
   const chosen = await choose(context);
   if (chosen.length === 0) {
     logOf(context).error('no trajectory came. Try: a file that dart-rollout wrote');
@@ -63,6 +65,7 @@ function isOf({ trajectory_id, task_id }: Trajectory, id: string): boolean {
 
 async function writePage(context: CommandContext, chosen: readonly Trajectory[], path: string): Promise<void> {
   const { options, io } = context;
+  requireBlobs(context);
   const folder = options.blobs === undefined ? join(xdgFolder('state', io.env), 'blobs') : String(options.blobs);
   const screens = new Counted(new BlobStore(resolvePath(io, folder)));
   const loadBlob: LoadBlob = (sha256) => screens.read(sha256);

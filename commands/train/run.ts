@@ -12,6 +12,7 @@ import { FrameCache } from '../../lib/training/frames.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
 import { runTraining, type TrainingConfig } from '../../lib/training/run.ts';
+import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
 import { chooseMachine, type Machine } from './device.ts';
 import { readTrainingInput } from './input.ts';
@@ -25,6 +26,7 @@ export async function run(context: CommandContext): Promise<number> {
   const machine = chooseMachine(context);
   const settings = trainingConfig(context.options, machine.device);
   const dir = publishFolder(context);
+  givenBlobs(context);
   const source = startingPolicy(context);
   if (context.options['dry-run'] === true) {
     if (source === null) checkFolder(dir);
@@ -55,6 +57,7 @@ async function train(context: CommandContext, place: Place, config: TrainingConf
   const { options } = context;
   const { dir, policy, stop, machine } = place;
   logOf(context).info(machine.text);
+  const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', context.io.env), 'blobs'));
   const models = await openModels(policy, config, machine.threads);
   const store = await givenStore(context);
   const report = new Report(context, await openOutput(context), stop);
@@ -63,7 +66,7 @@ async function train(context: CommandContext, place: Place, config: TrainingConf
   try {
     const summary = await runTraining(readTrainingInput(context, stop.signal, bad), config, {
       ...models,
-      frames: new FrameCache(new BlobStore(blobsFolder(context))),
+      frames: new FrameCache(blobs),
       publisher: new Publisher({ dir, runId, keep: numberOf(options, 'keep-versions')!, store }),
       output: report,
       passOn: (record) => report.record(record),
@@ -109,11 +112,6 @@ function publishFolder({ options, io }: CommandContext): string {
   const dir = textOf(options, 'publish');
   if (dir !== null) return resolvePath(io, dir);
   throw new DartError('there is nowhere to put what is learned', { where: '--publish', hint: '--publish DIR' });
-}
-
-function blobsFolder({ options, io }: CommandContext): string {
-  const given = textOf(options, 'blobs');
-  return given === null ? join(xdgFolder('state', io.env), 'blobs') : resolvePath(io, given);
 }
 
 function readsStdin({ positionals }: CommandContext): boolean {
