@@ -46,6 +46,11 @@ export async function run(context: CommandContext): Promise<number> {
   logOf(context).info(
     `${counts.demonstrations} demonstrated steps from ${episodes} of ${state.count} trajectories, ${tasks.size} tasks`,
   );
+  if (counts.unread_steps > 0) {
+    logOf(context).warn(
+      `${counts.unread_steps} steps have replies that could not be read as actions; they were left out`,
+    );
+  }
   if (options.table === true) {
     await printTable(context.io, ['episodes', 'number'], [['taken', episodes], ...Object.entries(numbers.rejected)]);
   }

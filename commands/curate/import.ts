@@ -1,26 +1,18 @@
-import { resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { type Output, openOutput } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
-import { importDart } from '../../lib/curation/import/dart.ts';
-import type { ImportParts } from '../../lib/curation/import/importer.ts';
-import { importJsonl } from '../../lib/curation/import/jsonl.ts';
-import { importOsworld } from '../../lib/curation/import/osworld.ts';
 import { presetOptions } from '../../lib/curation/options.ts';
 import { isSuccess } from '../../lib/curation/success.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { withoutPassword } from '../../lib/store/index.ts';
-import { BlobStore } from '../../lib/stream/blobs.ts';
-import { type AnyRecord, SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
+import { SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { blobsFolder } from './blobs.ts';
+import { importedRecords } from './import_sources.ts';
 import { ImportStore } from './import_store.ts';
-import { readTaskFacts } from './import_tasks.ts';
-import { type Skipped, skipRecord } from './input.ts';
+import type { Skipped } from './input.ts';
 import { givenStore } from './store.ts';
-
-type Form = 'dart' | 'osworld' | 'jsonl';
 
 /** `dart-curate import`: runs from elsewhere become trajectory records. */
 export async function run(context: CommandContext): Promise<number> {
@@ -56,7 +48,7 @@ async function importAll(context: CommandContext, output: Output, kept: ImportSt
   const skipped: Skipped = { count: 0 };
   const progress = new Progress(context, 'import');
   try {
-    for await (const record of records(context, counts, skipped)) {
+    for await (const record of importedRecords(context, counts, skipped)) {
       await output.write(record);
       if (record.type !== 'trajectory') continue;
       const trajectory = record as Trajectory;
@@ -81,45 +73,6 @@ async function importAll(context: CommandContext, output: Output, kept: ImportSt
   return counts.trajectories! > 0 ? EXIT.ok : EXIT.negative;
 }
 
-async function* records(
-  context: CommandContext,
-  counts: Record<string, number>,
-  skipped: Skipped,
-): AsyncGenerator<AnyRecord, void, void> {
-  const { io, options, positionals } = context;
-  const form = options.from as Form;
-  const dir = blobsFolder(context);
-  const tasks = await readTaskFacts(context, skipped);
-  const screens = options['initial-screens'] as string | undefined;
-  // A fresh one each time keeps no list of the blobs of all episodes before.
-  const blobs = () => new BlobStore(dir);
-  const parts: ImportParts = {
-    keep: (png) => blobs().put(png),
-    has: (sha256) => blobs().has(sha256),
-    task: (taskId) => tasks?.get(taskId) ?? null,
-    reward: (options.reward as number | undefined) ?? null,
-    requireScreens: options['require-screens'] === true,
-    runId: (options['run-id'] as string | undefined) ?? `import-${form}`,
-    coordinates: (options.coordinates ?? (form === 'dart' ? 'smart-resize' : 'absolute')) as ImportParts['coordinates'],
-    onBad: (error) => skipRecord(context, skipped, error),
-    count: (name, by = 1) => {
-      counts[name] = (counts[name] ?? 0) + by;
-    },
-    signal: io.signal,
-  };
-  for (const given of positionals) {
-    const path = resolvePath(io, given);
-    if (form === 'dart') yield* importDart(path, parts);
-    else if (form === 'osworld') {
-      const initialScreens = screens === undefined ? null : resolvePath(io, screens);
-      yield* importOsworld(path, { renderReplies: options['render-replies'] === true, initialScreens }, parts);
-    } else {
-      const checkBlobs = options.blobs !== undefined;
-      yield* importJsonl(path, { readBlob: (sha256) => blobs().read(sha256), checkBlobs }, parts);
-    }
-  }
-}
-
 function tellWhatIsMissing(context: CommandContext, counts: Readonly<Record<string, number>>): void {
   const log = logOf(context);
   const warn = (name: string, text: string) => {
@@ -139,7 +92,6 @@ function tellWhatIsMissing(context: CommandContext, counts: Readonly<Record<stri
     'token_files_unread',
     'files data_for_step_*.pt hold token ids and log-probabilities that only PyTorch can read; the trainer spells the replies itself and takes them with w = 1',
   );
-  if (counts.trajectories === 0) log.warn(`no episode of the form ${context.options.from} was found`);
 }
 
 function tellPlan(context: CommandContext): number {

@@ -105,7 +105,7 @@ describe('dart-curate import --from dart', () => {
     writeTrace(`${TASK}_trace-two`, conversation(), { 'reward.txt': '0' });
     const without = await importDart();
     expect(without.of('event')).toEqual([
-      expect.objectContaining({ event: 'reward_missing', where: `${NAME}.json`, outcome: 'evaluator_error' }),
+      expect.objectContaining({ event: 'reward_missing', where: `traces/${NAME}.json`, outcome: 'evaluator_error' }),
     ]);
     expect(without.of('trajectory').map((record) => [record.reward, record.outcome])).toEqual([
       [null, 'evaluator_error'],
@@ -132,7 +132,7 @@ describe('dart-curate import --from dart', () => {
     writeTrace(NAME, conversation(), { 'reward.txt': reward });
     writeTrace(`${TASK}_trace-z`, conversation(), { 'reward.txt': '1' });
     const { code, stderr } = await importDart();
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`${NAME}/reward.txt: ${message}`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`dart-curate: traces/${NAME}/reward.txt: ${message}`)]);
     const skipping = await importDart('--on-error', 'skip');
     expect([skipping.code, skipping.of('trajectory').length, skipping.summary.skipped_files]).toEqual([2, 1, 1]);
   });
@@ -222,6 +222,23 @@ describe('dart-curate import --from dart', () => {
     expect(again.stdout).toBe(first.stdout);
     rmSync(join(cwd, 'traces', NAME, 'reward.txt'));
     expect((await importDart()).of('trajectory')[0]!.trajectory_id).not.toBe(first.records[0]!.trajectory_id);
+  });
+
+  it('finds the file of a trace’s folder beside it, and says what is wanted where there is none', async () => {
+    writeTrace(NAME, conversation(), { 'reward.txt': '1', 'config.json': '{}' });
+    const whole = await importDart();
+    const run = (path: string) => curate(['import', '--from', 'dart', path, '--blobs', 'blobs']);
+    for (const path of [`traces/${NAME}`, `traces/${NAME}/`]) {
+      expect((await run(path)).of('trajectory')).toEqual(whole.of('trajectory'));
+    }
+    rmSync(join(cwd, 'traces', `${NAME}.json`));
+    const { code, stderr } = await run(`traces/${NAME}`);
+    const wanted = 'no episode of the form dart was found. Try: the conversations TASK_TRACE.json, which lie beside';
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`traces/${NAME}: ${wanted}`)]);
+    mkdirSync(join(cwd, 'other'));
+    writeFileSync(join(cwd, 'other.json'), JSON.stringify(conversation()));
+    // No folder of images: the file beside it is none of its.
+    expect((await run('other')).of('trajectory')).toEqual([]);
   });
 
   it('does nothing with --dry-run', async () => {

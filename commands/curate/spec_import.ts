@@ -69,8 +69,8 @@ export const importSpec: CommandSpec = {
   name: 'import',
   summary: 'Turn runs from elsewhere into trajectory records',
   description: [
-    'Reads episodes that other programs have recorded and prints trajectory records. Screenshots go to the blob store, each different one once. Whatever is missing (a reward, a screenshot, an instruction, the end of a last line) is said in an event record; a step without screenshot is left out, while its reply stays in the history of later steps. The same files give the same bytes and the same ids, wherever they lie.',
-    'Nothing outside the given folders is read: paths that lead out of them, and links, are refused. With --store the trajectories are stored as well, and the successes enter the experience pool; once stored, they change nothing when they come again.',
+    'Reads episodes that other programs have recorded and prints trajectory records. Screenshots go to the blob store, each different one once. Whatever is missing (a reward, a screenshot, an instruction, the end of a last line) is said in an event record; a step without screenshot is left out, while its reply stays in the history of later steps. The same files give the same trajectories with the same ids, wherever they lie.',
+    'Nothing outside the given folders is read, but for the NAME.json beside the folder NAME of a DART trace: paths that lead out of them, and links, are refused. With --store the trajectories are stored as well, and the successes enter the experience pool; once stored, they change nothing when they come again.',
   ].join('\n\n'),
   options: [
     ...SOURCE,

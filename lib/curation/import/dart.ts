@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { parseReply } from '../../policy/grammar/index.ts';
 import { type ImageSource, instructionOf, isMessages, type Turn, turnsOf } from './dart_messages.ts';
 import { type Episode, type EpisodeStep, trajectoryOf } from './episode.ts';
-import { entriesOf, ImportFolder, walkFolders } from './folder.ts';
+import { entriesOf, type GivenPath, ImportFolder, walkFolders } from './folder.ts';
 import type { Imported, ImportParts } from './importer.ts';
 import { parseReward, type StatedReward } from './reward.ts';
 import { keepFile, keepPng, NONE } from './screenshot.ts';
@@ -17,34 +18,58 @@ const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_(.+)$|^(.+?)_(trace
 /**
  * DART's saved conversations (reference/dart-and-arpo.md §1.1), one trajectory a file: `<task>_<trace>.json` with a
  * folder of the same name beside it, or `<task>_<trace>/final_messages.json`; images as files or in base64, the reward
- * in `reward.txt` beside the images.
+ * in `reward.txt` beside the images. For a folder of images that is given without its file, the file beside it is read.
  */
-export async function* importDart(path: string, parts: ImportParts): AsyncGenerator<Imported, void, void> {
-  const { folder, isFile, path: real } = await ImportFolder.of(path);
+export async function* importDart(source: GivenPath, parts: ImportParts): AsyncGenerator<Imported, void, void> {
+  const { folder, isFile, path: real } = await ImportFolder.of(source);
   if (isFile) {
     yield* importFile(folder, real, true, parts);
     return;
   }
-  for await (const { path: place, files } of walkFolders(real)) {
+  let found = false;
+  for await (const { path: place, files } of walkFolders(folder, real)) {
     for (const name of files.filter((file) => file.endsWith('.json'))) {
       parts.signal.throwIfAborted();
-      yield* importFile(folder, join(place, name), false, parts);
+      if (yield* importFile(folder, join(place, name), false, parts)) found = true;
     }
   }
+  const beside = found ? null : await conversationBeside(source);
+  if (beside !== null) yield* importDart(beside, parts);
 }
 
+/** `<task>_<trace>.json` beside a folder of that name, if there is one and the folder is a trace's. */
+export async function conversationBeside({ path, given }: GivenPath): Promise<GivenPath | null> {
+  const { folder, isFile, path: real } = await ImportFolder.of({ path, given });
+  if (isFile) return null;
+  const { files } = await entriesOf(folder, real);
+  const name = `${basename(path)}.json`;
+  const isTrace = files.some((file) => file === 'reward.txt' || file.endsWith('.png'));
+  if (!isTrace || !(await isReadable(`${path}.json`))) return null;
+  return { path: `${path}.json`, given: join(given, '..', name) };
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Returns false for a file that is no conversation. */
 async function* importFile(
   folder: ImportFolder,
   path: string,
   asked: boolean,
   parts: ImportParts,
-): AsyncGenerator<Imported, void, void> {
+): AsyncGenerator<Imported, boolean, void> {
   try {
     const episode = await episodeOf(folder, path, asked, parts);
-    if (episode !== null) yield* trajectoryOf(episode, parts);
+    if (episode === null) return false;
+    yield* trajectoryOf(episode, parts);
   } catch (error) {
     parts.onBad(error);
   }
+  return true;
 }
 
 /** Null for JSON that is no conversation, unless that very file was asked for. */
@@ -159,6 +184,6 @@ async function rewardOf(folder: ImportFolder, place: string): Promise<StatedRewa
 /** Token ids and log-probabilities lie in PyTorch's own format, which only PyTorch should read: it can hold code. */
 async function countTensors(folder: ImportFolder, place: string, parts: ImportParts): Promise<void> {
   if (!(await folder.hasFolder(place))) return;
-  const { files } = await entriesOf(place);
+  const { files } = await entriesOf(folder, place);
   parts.count('token_files_unread', files.filter((name) => /^data_for_step_\d+\.pt$/.test(name)).length);
 }

@@ -6,6 +6,12 @@ import { codeOf, fileError } from '../../stream/errno.ts';
 /** A file that is larger is no screenshot and no list of messages. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** A path of the command line: where it is, and how it was given, for messages. */
+export interface GivenPath {
+  path: string;
+  given: string;
+}
+
 /** Bytes of a file, or why there are none. */
 export type FoundFile = { bytes: Buffer; path: string } | { refused: string };
 
@@ -17,18 +23,23 @@ export class ImportFolder {
   /** The folder itself, links followed. */
   readonly root: string;
 
-  private constructor(root: string) {
+  /** How the folder was given. */
+  readonly #shown: string;
+
+  private constructor(root: string, shown: string) {
     this.root = root;
+    this.#shown = shown;
   }
 
   /** The folder that is given, or the one that the given file lies in. */
-  static async of(path: string): Promise<{ folder: ImportFolder; isFile: boolean; path: string }> {
+  static async of({ path, given }: GivenPath): Promise<{ folder: ImportFolder; isFile: boolean; path: string }> {
     try {
       const real = await realpath(path);
       const isFile = !(await stat(real)).isDirectory();
-      return { folder: new ImportFolder(isFile ? dirname(real) : real), isFile, path: real };
+      const folder = isFile ? new ImportFolder(dirname(real), dirname(given)) : new ImportFolder(real, given);
+      return { folder, isFile, path: real };
     } catch (error) {
-      throw fileError(error, 'read', path);
+      throw fileError(error, 'read', given);
     }
   }
 
@@ -56,9 +67,9 @@ export class ImportFolder {
     }
   }
 
-  /** The path as people know it: from the folder. */
+  /** The path as people know it: from where the folder was given. */
   name(path: string): string {
-    return relative(this.root, path) || '.';
+    return join(this.#shown, relative(this.root, path));
   }
 
   #holds(path: string): boolean {
@@ -82,14 +93,14 @@ export interface FolderEntries {
  * Each folder below `path` and that itself, in the order of names, so that two runs meet them alike. Links are not
  * followed, so nothing comes twice. Holds the names of one folder at a time on each level.
  */
-export async function* walkFolders(path: string): AsyncGenerator<FolderEntries, void, void> {
-  const entries = await entriesOf(path);
+export async function* walkFolders(folder: ImportFolder, path: string): AsyncGenerator<FolderEntries, void, void> {
+  const entries = await entriesOf(folder, path);
   yield entries;
-  for (const name of entries.folders) yield* walkFolders(join(path, name));
+  for (const name of entries.folders) yield* walkFolders(folder, join(path, name));
 }
 
 /** Names in byte order. */
-export async function entriesOf(path: string): Promise<FolderEntries> {
+export async function entriesOf(folder: ImportFolder, path: string): Promise<FolderEntries> {
   const files: string[] = [];
   const folders: string[] = [];
   try {
@@ -98,7 +109,7 @@ export async function entriesOf(path: string): Promise<FolderEntries> {
       else if (entry.isFile()) files.push(entry.name);
     }
   } catch (error) {
-    throw fileError(error, 'read the folder', path);
+    throw fileError(error, 'read the folder', folder.name(path));
   }
   return { path, files: files.sort(), folders: folders.sort() };
 }

@@ -5,7 +5,7 @@ import type { AnyRecord } from '../../stream/records.ts';
 import { checkTrajectory } from './check.ts';
 import { readReply } from './dart.ts';
 import { type EpisodeStep, trajectoryOf } from './episode.ts';
-import { ImportFolder } from './folder.ts';
+import { type GivenPath, ImportFolder } from './folder.ts';
 import { type Imported, type ImportParts, note } from './importer.ts';
 import { type JsonLine, jsonLines } from './lines.ts';
 import { pngSize } from './png.ts';
@@ -43,13 +43,13 @@ export interface JsonlOptions {
  * `{task_id, instruction, reward, steps: [{response, screenshot}]}`. Other records pass through.
  */
 export async function* importJsonl(
-  path: string,
+  source: GivenPath,
   options: JsonlOptions,
   parts: ImportParts,
 ): AsyncGenerator<Imported | AnyRecord, void, void> {
-  const { folder, isFile, path: real } = await ImportFolder.of(path);
-  if (!isFile) throw new DartError('it is a folder, not a file', { where: path, hint: 'FILE.ndjson' });
-  for await (const line of jsonLines(real, path, parts.onBad)) {
+  const { folder, isFile, path: real } = await ImportFolder.of(source);
+  if (!isFile) throw new DartError('it is a folder, not a file', { where: source.given, hint: 'FILE.ndjson' });
+  for await (const line of jsonLines(real, source.given, parts.onBad)) {
     parts.signal.throwIfAborted();
     if ('torn' in line) {
       parts.count('lines_cut_short');
@@ -95,6 +95,7 @@ async function* importLine(
     return;
   }
   parts.count('steps', trajectory.steps.length);
+  parts.count('parse_errors', trajectory.steps.filter((step) => step.parse_error !== undefined).length);
   if (trajectory.reward === null) parts.count('without_reward');
   yield trajectory;
 }
@@ -107,7 +108,7 @@ async function* importSimple(
   parts: ImportParts,
 ): AsyncGenerator<Imported, void, void> {
   const parsed = simpleSchema.safeParse(value);
-  if (!parsed.success) throw new DartError(wrong(parsed.error), { where, hint: 'docs/import.md, "Plain NDJSON"' });
+  if (!parsed.success) throw new DartError(wrong(parsed.error), { where, hint: 'docs/import.md, "--from jsonl"' });
   const { task_id, instruction, domain, trace, policy, reward, steps } = parsed.data;
   const read: EpisodeStep[] = [];
   for (const { response, screenshot: name } of steps) {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { type Episode, type EpisodeStep, trajectoryOf } from './episode.ts';
-import { entriesOf, type FolderEntries, ImportFolder, walkFolders } from './folder.ts';
+import { entriesOf, type FolderEntries, type GivenPath, ImportFolder, walkFolders } from './folder.ts';
 import { type Imported, type ImportParts, note } from './importer.ts';
 import { type RunnerLog, type RunnerStep, readRunnerLog, renderedReply, timeOfStamp } from './osworld_lines.ts';
 import { parseReward, type StatedReward } from './reward.ts';
@@ -16,7 +16,7 @@ export interface OsworldOptions {
   /** Replies are written anew from the actions, also where the agent's own were recorded. */
   renderReplies: boolean;
   /** Folder with `<task_id>.png`, the screen that a task begins with. */
-  initialScreens: string | null;
+  initialScreens: GivenPath | null;
 }
 
 /**
@@ -25,15 +25,15 @@ export interface OsworldOptions {
  * may be given at any level.
  */
 export async function* importOsworld(
-  path: string,
+  source: GivenPath,
   options: OsworldOptions,
   parts: ImportParts,
 ): AsyncGenerator<Imported, void, void> {
-  const { folder, isFile, path: real } = await ImportFolder.of(path);
+  const { folder, isFile, path: real } = await ImportFolder.of(source);
   if (isFile && basename(real) !== LOG) {
-    throw new DartError(`not a ${LOG}`, { where: path, hint: 'a results folder of OSWorld’s' });
+    throw new DartError(`not a ${LOG}`, { where: source.given, hint: 'a results folder of OSWorld’s' });
   }
-  const folders = isFile ? [await entriesOf(folder.root)] : walkFolders(real);
+  const folders = isFile ? [await entriesOf(folder, folder.root)] : walkFolders(folder, real);
   for await (const entries of folders) {
     parts.signal.throwIfAborted();
     if (!entries.files.includes(LOG)) continue;
