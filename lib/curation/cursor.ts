@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { DartError } from '../errors.ts';
 import type { Store } from '../store/index.ts';
-import { fileError } from '../stream/errno.ts';
+import { codeOf, fileError } from '../stream/errno.ts';
 import { writeWholeStream } from '../stream/files.ts';
 import type { CarriedGroup } from './group.ts';
 import type { FilePlace } from './open-file.ts';
@@ -53,13 +52,28 @@ export class CursorFile implements CursorKeeper {
   }
 
   async load(): Promise<Cursor> {
-    if (!existsSync(this.#path)) return { state: EMPTY, groups: [] };
+    const text = await this.#read();
+    if (text === null) return { state: EMPTY, groups: [] };
+    if (text.trim() === '') throw notCursor('the cursor is empty', this.#path);
+    let values: unknown[];
     try {
-      const [first, ...rest] = (await readFile(this.#path, 'utf8')).split('\n').filter(Boolean);
-      return { state: checked(JSON.parse(first ?? '{}')), groups: rest.map((line) => JSON.parse(line)) };
+      values = text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw fileError(error, 'read the cursor', this.#path);
-      throw new DartError('this is not a cursor', { where: this.#path, hint: 'another --cursor name', cause: error });
+      throw notCursor('this is not a cursor', this.#path, error);
+    }
+    const [state, ...groups] = values;
+    return { state: checked(state, this.#path), groups: groups.map((group) => checkedGroup(group, this.#path)) };
+  }
+
+  async #read(): Promise<string | null> {
+    try {
+      return await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw fileError(error, 'read the cursor', this.#path);
     }
   }
 
@@ -84,7 +98,7 @@ export class StoreCursor implements CursorKeeper {
     if (!kept) return { state: EMPTY, groups: [] };
     const groups: CarriedGroup[] = [];
     for (const group of kept.groups) groups.push({ ...group, members: await this.#whole(group.members) });
-    return { state: checked(kept.state), groups };
+    return { state: checked(kept.state, `the store's cursor ${this.#name}`), groups };
   }
 
   async save({ state, groups }: Cursor): Promise<void> {
@@ -105,9 +119,34 @@ export class StoreCursor implements CursorKeeper {
   }
 }
 
-function checked(state: CursorState): CursorState {
-  if (state.v === 1) return state;
-  throw new DartError(`the cursor has version ${state.v}, this toolkit reads version 1`, {
-    hint: 'a newer version of the toolkit, or another --cursor name',
+function checked(value: unknown, where: string): CursorState {
+  if (!isObject(value) || typeof value.v !== 'number') throw notCursor('this is not a cursor', where);
+  if (value.v !== 1) {
+    throw new DartError(`the cursor has version ${value.v}, this toolkit reads version 1`, {
+      where,
+      hint: 'a newer version of the toolkit, or another --cursor name',
+    });
+  }
+  const { files, store, closed, versions } = value;
+  const isWhole = Array.isArray(files) && files.every(isObject) && Array.isArray(closed);
+  if (!isWhole || !isObject(store) || !isObject(versions)) throw notCursor('the cursor is not whole', where);
+  return value as unknown as CursorState;
+}
+
+function checkedGroup(value: unknown, where: string): CarriedGroup {
+  if (isObject(value) && Array.isArray(value.members)) return value as unknown as CarriedGroup;
+  throw notCursor('the cursor is not whole', where);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Nobody but a person can say whether reading all of it again does harm. */
+function notCursor(what: string, where: string, cause?: unknown): DartError {
+  return new DartError(what, {
+    where,
+    hint: 'another --cursor name, or deleting it: either reads all of the input again, so that samples made before are made again (dart-train --store learns a group once) and groups that waited come from their files, where these are still there; a copy of the cursor from a backup reads again what came after it',
+    cause,
   });
 }
