@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { someTask } from '../policy/request.testing.ts';
 import { openStore, type Store } from '../store/index.ts';
 import type { Trajectory } from '../stream/records.ts';
@@ -89,6 +89,20 @@ describe('StoreLink', () => {
     await store.publishVersion({ run_id: 'run', version: 3, path: 'versions/3', groups: [] });
     expect(await shared.latest()).toMatchObject({ version: 3, path: 'versions/3' });
     await shared.close();
+  });
+
+  it('gives a sign of life each minute until it is closed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const store = await memory();
+    const shown = vi.spyOn(store, 'showLife');
+    const shared = link(store);
+    shared.noteWorker('onnx-0', 'onnx', 'serving', 1);
+    vi.advanceTimersByTime(120_000);
+    await shared.close();
+    vi.advanceTimersByTime(120_000);
+    vi.useRealTimers();
+    const [row] = await store.db.selectFrom('worker').select('worker_id').execute();
+    expect(shown.mock.calls).toEqual([[[row!.worker_id]], [[row!.worker_id]]]);
   });
 
   it('notes workers and their changes of version', async () => {

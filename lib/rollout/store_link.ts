@@ -11,6 +11,7 @@ import type { WorkerSync } from './worker_pool.ts';
 
 /** A process that died holds its rollouts for this long; one that lives renews four times as often. */
 const LEASE_MS = 60_000;
+const LIFE_MS = 60_000;
 
 export interface StoreLinkOptions {
   runId: string;
@@ -27,14 +28,18 @@ export class StoreLink implements ProgressSource, VersionSource {
   readonly #store: Store;
   readonly #options: StoreLinkOptions;
   readonly #owner = newOwner();
-  readonly #renewing: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #workers = new Set<string>();
   #notes: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, options: StoreLinkOptions) {
     this.#store = store;
     this.#options = options;
-    this.#renewing = setInterval(() => this.#note(() => store.renewLease(this.#owner, LEASE_MS)), LEASE_MS / 4);
-    this.#renewing.unref();
+    this.#timers = [
+      setInterval(() => this.#note(() => store.renewLease(this.#owner, LEASE_MS)), LEASE_MS / 4),
+      setInterval(() => this.#note(() => store.showLife([...this.#workers])), LIFE_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
   }
 
   async begin(tasks: readonly Task[], config: unknown): Promise<void> {
@@ -82,6 +87,7 @@ export class StoreLink implements ProgressSource, VersionSource {
   }
 
   noteWorker(id: string, policy: string, state: WorkerState | 'stopped', version: number): void {
+    this.#workers.add(this.#workerId(id));
     const worker = { worker_id: this.#workerId(id), run_id: this.#options.runId, policy, state, version };
     this.#note(() => this.#store.upsertWorker(worker));
   }
@@ -95,7 +101,7 @@ export class StoreLink implements ProgressSource, VersionSource {
 
   /** Gives back whatever this process still held. The store itself stays open. */
   async close(): Promise<void> {
-    clearInterval(this.#renewing);
+    for (const timer of this.#timers) clearInterval(timer);
     await this.#notes;
     await this.#store.releaseLease(this.#owner);
   }

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import { DartError } from '../errors.ts';
 import type { StoreDialect } from './dialect.ts';
+import { markLost } from './lost.ts';
 import { migrate, refuseNewer } from './migrate.ts';
 import { Rescue } from './rescue.ts';
 import type { StoreTables } from './schema.ts';
@@ -40,8 +41,8 @@ interface Opened {
 }
 
 /**
- * Opens a store, makes it where there is none, brings its tables up to date, and takes in what an earlier command could
- * not store.
+ * Opens a store, makes it where there is none, brings its tables up to date, takes in what an earlier command could
+ * not store, and marks workers and desktops of processes that are gone.
  * @param url `sqlite:PATH`, of which `sqlite::memory:` lives as long as the process, or `mysql://USER@HOST/DATABASE`.
  * @throws DartError for a store of a newer version, a file that is something else, a folder that cannot be written, a
  *   server that cannot be reached or refuses. Nothing is waited for here.
@@ -59,7 +60,10 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
     const steady = new Steady({ place, patienceMs, notify, signal: options.signal });
     const spool = new Spool(join(stateFolder(env), 'spool'), place);
     const rescue = place === ':memory:' ? null : new Rescue(spool, notify);
-    if (!options.existing) await rescue?.takeUp(context, steady);
+    if (!options.existing) {
+      await rescue?.takeUp(context, steady);
+      await steady.run(() => markLost(context));
+    }
     return new Store({ context, steady, rescue });
   } catch (error) {
     await db.destroy();

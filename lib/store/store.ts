@@ -6,6 +6,7 @@ import { readCursor, writeCursor } from './cursors.ts';
 import * as experience from './experience.ts';
 import * as groups from './groups.ts';
 import * as leases from './leases.ts';
+import { showLife } from './lost.ts';
 import { newOwner } from './owner.ts';
 import { type Pruned, type PruneOptions, pruneRollouts } from './prune.ts';
 import type { Rescue } from './rescue.ts';
@@ -170,6 +171,11 @@ export class Store {
   upsertEnvironment(runId: string, env: Env, failures = 0): Promise<void> {
     const desktop = { run_id: runId, owner: this.#owner, env, failures };
     return this.#steady.run(() => workers.upsertEnvironment(this.#context, desktop));
+  }
+
+  /** Workers of this process, by id; its desktops are known here. */
+  showLife(workerIds: readonly string[]): Promise<void> {
+    return this.#steady.run(() => showLife(this.#context, workerIds, this.#owner));
   }
 
   readCursor<T>(name: string): Promise<T | null> {
