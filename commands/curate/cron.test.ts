@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -210,6 +219,12 @@ describe('--cursor over the store', () => {
     await store.insertTrajectories(pair('g0', { size: 3 }));
     await store.close();
     expect((await curate('--from-store', '--store', 'sqlite:dart.db')).shown).toEqual(['g0.0', 'g0.1', 'summary']);
+  });
+
+  it.each([['--store', 'sqlite:typo.db'], []])('makes no store where there is none (%s %s)', async (...store) => {
+    const { code, out, err } = await curate('--from-store', '--cursor', 'c', ...store);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining('there is no such store')]);
+    expect(readdirSync(cwd, { recursive: true }).filter((name) => String(name).endsWith('.db'))).toEqual([]);
   });
 });
 

@@ -15,7 +15,7 @@ import { givenBlobs } from './blobs.ts';
 import { checkRepeated, lockOf, type OpenCursor, repeatedInput } from './cron.ts';
 import { inputBatches, type Skipped } from './input.ts';
 import { curationOptions } from './settings.ts';
-import { anyStore, givenStore } from './store.ts';
+import { anyStore, givenStore, storeToRead } from './store.ts';
 import { noTrajectory, tableOf, tellOfMissing, tellOfShelf, tellPlan } from './tell.ts';
 
 /** `dart-curate`: trajectories in, samples out. */
@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (context.options['dry-run'] === true) return tellPlan(context, rules);
   const unlock = await lockOf(context);
   try {
-    const store = await (context.options['from-store'] === true ? anyStore(context) : givenStore(context));
+    const store = await (context.options['from-store'] === true ? storeThatIs(context) : givenStore(context));
     try {
       return await curate(context, rules, store, await openOutput(context));
     } finally {
@@ -35,6 +35,12 @@ export async function run(context: CommandContext): Promise<number> {
   } finally {
     unlock();
   }
+}
+
+/** What is read is not made: a mistyped name would always have nothing new. Then as any store that is written to. */
+async function storeThatIs(context: CommandContext): Promise<Store> {
+  await (await storeToRead(context)).close();
+  return anyStore(context);
 }
 
 async function curate(
