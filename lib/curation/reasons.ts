@@ -15,7 +15,7 @@ export const TRAJECTORY_REASONS = {
   },
   env_error: {
     means: 'the desktop failed, so nobody knows what the policy would have reached',
-    try: 'look at the error field; dart-env list shows desktops that keep failing',
+    try: 'look at the error field; dart-env doctor tries a desktop; the table environment of the store says which ones failed',
   },
   evaluator_error: {
     means: "the task's evaluator failed, so there is no reward",
