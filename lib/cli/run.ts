@@ -4,10 +4,12 @@ import { variableWarnings } from './environment.ts';
 import { parseFlags } from './flags.ts';
 import { renderHelp, renderShortHelp } from './help.ts';
 import { type Level, Log, logOf } from './log.ts';
+import { refuseMistyped } from './mistyped.ts';
 import { settleOutputs } from './output.ts';
 import { packageVersion } from './paths.ts';
 import { type Place, report } from './report.ts';
 import { configRecord, resolveOptions } from './resolve.ts';
+import { refuseSameFile } from './same-file.ts';
 import type { CommandContext, CommandSpec, Io, OptionValue } from './spec.ts';
 import { stopCode } from './stop.ts';
 import { nearest, UsageError } from './usage.ts';
@@ -64,6 +66,8 @@ async function start(place: Place, argv: readonly string[], root: CommandSpec): 
     await writer.flush();
     return EXIT.ok;
   }
+  refuseMistyped(spec, context, path);
+  refuseSameFile(spec, context);
   try {
     const code = (await spec.run?.(context)) ?? EXIT.ok;
     await settleOutputs(io, true);
