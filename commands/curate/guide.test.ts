@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -38,7 +38,8 @@ beforeAll(async () => {
     const { exitCode } = await run(`${rollouts} --env embedded:2 -n 1 --seed 7 --blobs made -o ${agent}.ndjson`);
     expect(exitCode).toBe(0);
     const made = records(`${agent}.ndjson`).filter(({ type }) => type === 'trajectory') as unknown as Trajectory[];
-    for (const one of made) writeOsworldResult(join(cwd, 'results'), agent, one, new BlobStore(join(cwd, 'made')));
+    for (const one of made)
+      writeOsworldResult(join(cwd, 'runs', 'results'), agent, one, new BlobStore(join(cwd, 'made')));
   }
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -74,10 +75,32 @@ describe('the guide from an OSWorld results folder', () => {
     expect(trash.instruction).not.toBe('');
     expect(trash.steps.map((step) => step.index)[0]).toBe(1);
     expect(trash.steps[0]!.response.text).toMatch(/^Action: \w+\(/);
+    expect([trash.missing_steps, trash.steps[0]!.prompt.history]).toEqual([[0], 1]);
+    expect(trash.steps[0]!.prompt.unseen_replies).toEqual([expect.stringMatching(/^Action: \w+\(/)]);
     expect(trash.steps[0]!.observation.screenshot).toMatchObject({ width: 160, height: 120 });
     expect(imported.filter(({ event }) => event === 'screenshot_missing').length).toBeGreaterThanOrEqual(
       trajectories.length,
     );
+  });
+
+  it('writes only where git ignores it', () => {
+    expect(readdirSync(cwd).sort()).toEqual([
+      'bin',
+      'fixtures',
+      'made',
+      'other-agent.ndjson',
+      'runs',
+      'some-agent.ndjson',
+    ]);
+    expect(readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')).toContain('runs/');
+  });
+
+  it('makes no pair of successes only, and says so, but labels', async () => {
+    const successes = records('runs/own/imported.ndjson').filter((record) => record.reward === 1);
+    writeFileSync(join(cwd, 'runs/own/won.ndjson'), successes.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const pairs = await run('bin/dart-curate pairs --for dpo --pairs 4 --seed 1 runs/own/won.ndjson');
+    expect([pairs.exitCode, pairs.stdout]).toEqual([1, expect.stringContaining('"reason":"no_failure"')]);
+    expect((await run('bin/dart-curate pairs --for kto runs/own/won.ndjson')).exitCode).toBe(0);
   });
 
   it('ends in a training step on the imported success, spelt by the trainer', () => {

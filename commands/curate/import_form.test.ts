@@ -45,7 +45,9 @@ describe('dart-curate import of files of another form', () => {
 
   it('keeps the advice about a file that is of the form that was said', async () => {
     const run = await importAs('jsonl', 'plain/in.ndjson');
-    expect(run.stderr).toContain('dart-curate: plain/in.ndjson:1: not a trajectory in the simple form: steps: Too small');
+    expect(run.stderr).toContain(
+      'dart-curate: plain/in.ndjson:1: not a trajectory in the simple form: steps: Too small',
+    );
     expect(run.stderr).toContain('Try: docs/import.md, "--from jsonl"');
     writeFileSync(join(cwd, 'dart', 'traj.jsonl'), '');
     writeFileSync(join(cwd, 'dart', 'a_trace-1', 'reward.txt'), '7');
@@ -61,7 +63,9 @@ describe('dart-curate import of files of another form', () => {
     expect(new Set(await events('osworld/chrome/t1/traj.jsonl'))).toEqual(new Set(['osworld/chrome/t1/traj.jsonl']));
     mkdirSync(join(cwd, 'tasks'));
     writeFileSync(join(cwd, 'tasks', 'broken.json'), '{');
-    expect((await importAs('osworld', 'osworld', '--task-dir', 'tasks')).stderr).toContain('dart-curate: tasks/broken.json');
+    expect((await importAs('osworld', 'osworld', '--task-dir', 'tasks')).stderr).toContain(
+      'dart-curate: tasks/broken.json',
+    );
     const screens = await importAs('osworld', 'osworld', '--initial-screens', 'nowhere');
     expect(screens.stderr).toContain('dart-curate: nowhere: cannot read: no such file');
   });
