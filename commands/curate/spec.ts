@@ -65,6 +65,9 @@ export const spec: CommandSpec = {
     },
     { command: 'dart-curate --preset grpo --advantage dr_grpo rollouts.ndjson', describe: 'without the pool' },
   ],
-  exitCodes: { 1: 'no group was worth learning from' },
+  exitCodes: {
+    1: 'no group was worth learning from, or nothing is new (--cursor)',
+    75: 'another run holds the lock (--cursor, --lock)',
+  },
   run: async (context) => (await import('./run.ts')).run(context),
 };

@@ -68,7 +68,7 @@ export const OUTPUT_OPTIONS: readonly OptionSpec[] = [
     type: 'string',
     value: 'FILE',
     default: '-',
-    describe: 'Write the records to this file, whole or not at all; - is standard output',
+    describe: 'Write the records to this file, whole or not at all; missing folders are made; - is standard output',
     group: 'Output',
   },
   { name: 'table', type: 'boolean', describe: 'Also print a table on stderr', group: 'Output' },
@@ -81,5 +81,5 @@ export const OUTPUT_FILE: OptionSpec = {
   type: 'string',
   value: 'FILE',
   required: true,
-  describe: 'File to write, whole or not at all',
+  describe: 'File to write, whole or not at all; missing folders are made',
 };
