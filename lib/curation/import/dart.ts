@@ -4,11 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { parseReply } from '../../policy/grammar/index.ts';
 import { type ImageSource, instructionOf, isMessages, type Turn, turnsOf } from './dart_messages.ts';
-import { type Episode, type EpisodeStep, trajectoryOf } from './episode.ts';
+import { type Episode, trajectoryOf } from './episode.ts';
 import { entriesOf, type GivenPath, ImportFolder, walkFolders } from './folder.ts';
 import type { Imported, ImportParts } from './importer.ts';
 import { parseReward, type StatedReward } from './reward.ts';
 import { keepFile, keepPng, NONE } from './screenshot.ts';
+import type { EpisodeStep } from './steps.ts';
 
 /** Names of a conversation that lies in its trace's own folder. */
 const IN_TRACE_FOLDER = new Set(['final_messages.json', 'messages.json']);

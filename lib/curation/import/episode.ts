@@ -1,25 +1,15 @@
 import { createHash } from 'node:crypto';
 import { endsEpisode } from '../../stream/action.ts';
 import { unseenReplies } from '../../stream/history.ts';
-import { type Outcome, SCHEMA_VERSION, type Screenshot, type Step, type Trajectory } from '../../stream/records.ts';
+import { type Outcome, SCHEMA_VERSION, type Step, type Trajectory } from '../../stream/records.ts';
 import { SUCCESS_ABOVE } from '../success.ts';
 import type { Imported, ImportParts } from './importer.ts';
 import { note } from './importer.ts';
 import type { StatedReward } from './reward.ts';
-import { type UsableSteps, usableSteps } from './steps.ts';
+import { type EpisodeStep, type UsableSteps, usableSteps } from './steps.ts';
 
 /** When nobody says when it was. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';
-
-/** One step as its source tells it. */
-export interface EpisodeStep {
-  /** The reply; null where it is not known. */
-  text: string | null;
-  actions: Step['actions'];
-  parseError: string | null;
-  /** Or why there is none: then the step cannot be learned from, and only its reply stays, as history. */
-  screenshot: Screenshot | { file: string | null; refused: string };
-}
 
 /** An episode as its source tells it, whatever the source is. */
 export interface Episode {

@@ -4,12 +4,13 @@ import { parseRecord } from '../../stream/parse.ts';
 import type { AnyRecord } from '../../stream/records.ts';
 import { checkTrajectory } from './check.ts';
 import { readReply } from './dart.ts';
-import { type EpisodeStep, trajectoryOf } from './episode.ts';
+import { trajectoryOf } from './episode.ts';
 import { type GivenPath, ImportFolder } from './folder.ts';
 import { type Imported, type ImportParts, note } from './importer.ts';
 import { type JsonLine, jsonLines } from './lines.ts';
 import { pngSize } from './png.ts';
 import { keepFile } from './screenshot.ts';
+import type { EpisodeStep } from './steps.ts';
 
 /** The simple form: what anybody can write who has an agent's replies and its screenshots. */
 const simpleSchema = z.looseObject({

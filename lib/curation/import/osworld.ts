@@ -1,11 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import { DartError } from '../../errors.ts';
-import { type Episode, type EpisodeStep, trajectoryOf } from './episode.ts';
+import { type Episode, trajectoryOf } from './episode.ts';
 import { entriesOf, type FolderEntries, type GivenPath, ImportFolder, walkFolders } from './folder.ts';
 import { type Imported, type ImportParts, note } from './importer.ts';
 import { type RunnerLog, type RunnerStep, readRunnerLog, renderedReply, timeOfStamp } from './osworld_lines.ts';
 import { parseReward, type StatedReward } from './reward.ts';
 import { keepFile, NONE } from './screenshot.ts';
+import type { EpisodeStep } from './steps.ts';
 
 const LOG = 'traj.jsonl';
 const ACTION_SPACES = new Set(['pyautogui', 'computer_13', 'claude_computer_use', 'autoglm_computer_use']);

@@ -1,8 +1,8 @@
 import type { Screenshot } from '../../stream/records.ts';
-import type { EpisodeStep } from './episode.ts';
 import type { ImportFolder } from './folder.ts';
 import type { ImportParts } from './importer.ts';
 import { pngSize } from './png.ts';
+import type { EpisodeStep } from './steps.ts';
 
 type Kept = EpisodeStep['screenshot'];
 

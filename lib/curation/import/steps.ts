@@ -1,10 +1,19 @@
-import type { Step } from '../../stream/records.ts';
-import type { Episode } from './episode.ts';
+import type { Screenshot, Step } from '../../stream/records.ts';
 import { type Imported, note } from './importer.ts';
 
 /** What a prompt of UI-TARS holds at most (design §6). */
 const MAX_HISTORY = 35;
 const MAX_SCREENSHOTS = 5;
+
+/** One step as its source tells it. */
+export interface EpisodeStep {
+  /** The reply; null where it is not known. */
+  text: string | null;
+  actions: Step['actions'];
+  parseError: string | null;
+  /** Or why there is none: then the step cannot be learned from, and only its reply stays, as history. */
+  screenshot: Screenshot | { file: string | null; refused: string };
+}
 
 /** What of an episode can be learned from, and which of its steps cannot. */
 export interface UsableSteps {
@@ -17,7 +26,11 @@ export interface UsableSteps {
  * The steps that have a screenshot, with an event for each that has none. Its reply was given all the same: it stays in
  * the history of later steps, as one of their `prompt.unseen_replies`.
  */
-export function* usableSteps(episode: Episode): Generator<Imported, UsableSteps, void> {
+export function* usableSteps(episode: {
+  where: string;
+  taskId: string;
+  steps: readonly EpisodeStep[];
+}): Generator<Imported, UsableSteps, void> {
   const steps: Step[] = [];
   const missing: number[] = [];
   let unseen: (string | null)[] = [];
