@@ -12,8 +12,9 @@ export interface DemonstrationOptions {
 
 export interface Demonstrations {
   examples: Example[];
+  /** Different ones: steps that come one by one are of the episode that they name. */
   episodes: number;
-  /** Scored below `minReward`, or ended in an error. */
+  /** Episodes that were scored below `minReward`, or ended in an error. */
   refused: number;
   /** Steps that the vocabulary cannot spell. */
   unspelt: number;
@@ -29,6 +30,8 @@ export async function collectDemonstrations(
   options: DemonstrationOptions,
 ): Promise<Demonstrations> {
   const all: Demonstrations = { examples: [], episodes: 0, refused: 0, unspelt: 0 };
+  const taken = new Set<string>();
+  const refused = new Set<string>();
   for await (const read of input) {
     if (!(read.record.type in READERS)) {
       await options.passOn(read.record);
@@ -36,12 +39,13 @@ export async function collectDemonstrations(
     }
     try {
       const steps = READERS[read.record.type as keyof typeof READERS](read, spelling, options.minReward);
-      add(all, steps);
+      (steps === null ? refused : taken).add(episodeOf(read));
+      if (steps !== null) add(all, steps);
     } catch (error) {
       options.onBadRecord(error);
     }
   }
-  return all;
+  return { ...all, episodes: taken.size, refused: refused.size };
 }
 
 /** Null where the record is not to be imitated. */
@@ -76,13 +80,13 @@ function ofDemonstration({ record, where }: ReadRecord, spelling: Spelling) {
   });
 }
 
-function add(all: Demonstrations, steps: (Example | null)[] | null): void {
-  if (steps === null) {
-    all.refused += 1;
-    return;
-  }
+/** What tells episodes apart: the trajectory; without one the record, which is then an episode of its own. */
+function episodeOf({ record, where }: ReadRecord): string {
+  return typeof record.trajectory_id === 'string' ? record.trajectory_id : where;
+}
+
+function add(all: Demonstrations, steps: (Example | null)[]): void {
   const spelt = steps.filter((example) => example !== null);
-  all.episodes += 1;
   all.examples.push(...spelt);
   all.unspelt += steps.length - spelt.length;
 }

@@ -66,9 +66,10 @@ async function train(records: AnyRecord[] | AsyncIterable<ReadRecord>, given: Ca
   };
   const out: AnyRecord[] = [];
   const warnings: string[] = [];
+  const notes: string[] = [];
   const output = {
     progress: () => {},
-    note: () => {},
+    note: (line: string) => void notes.push(line),
     warn: (line: string) => void warnings.push(line),
     record: async (record: AnyRecord) => {
       if (given.dieAt?.(record)) throw new Error('killed');
@@ -88,7 +89,7 @@ async function train(records: AnyRecord[] | AsyncIterable<ReadRecord>, given: Ca
     },
     signal: new AbortController().signal,
   });
-  return { summary, out, model, folder, warnings };
+  return { summary, out, model, folder, warnings, notes };
 }
 
 const file = (folder: string, version: number, name: string) =>
@@ -307,6 +308,29 @@ describe('sft', () => {
     ];
     const { summary } = await train(records, sft);
     expect(summary).toMatchObject({ episodes: 3, demonstrated_steps: 3, unspelt_steps: 1 });
+  });
+
+  it('counts the episodes that steps are of, not the steps', async () => {
+    const demonstration = { type: 'demonstration', v: 1, task_id: 'x', instruction: 'do it', history: [] };
+    const step = (trajectory_id: string, i: number) => ({
+      ...demonstration,
+      trajectory_id,
+      step: makeStep(i, { text: 'a' }),
+    });
+    const sample = (trajectory_id: string, reward: number) =>
+      makeSample({ trajectory_id, reward, step: makeStep(0, { text: 'b' }) });
+    const records = [
+      step('t1', 0),
+      step('t1', 1),
+      step('t2', 0),
+      sample('t3', 1),
+      sample('t3', 1),
+      sample('t4', 0),
+      sample('t4', 0),
+    ];
+    const { summary, notes } = await train(records, sft);
+    expect(summary).toMatchObject({ episodes: 3, refused: 1, demonstrated_steps: 5 });
+    expect(notes).toContain('5 steps of 3 episodes to imitate (1 episode not imitated)');
   });
 
   it('ends at the same bytes whether or not it was interrupted, and reports passes', async () => {

@@ -111,7 +111,14 @@ async function begin(
 }
 
 function describeDemonstrations({ episodes, refused, unspelt, examples }: Demonstrations): string {
-  const left = [refused > 0 ? `${refused} episodes not imitated` : '', unspelt > 0 ? `${unspelt} steps not spelt` : ''];
+  const left = [
+    refused > 0 ? `${many(refused, 'episode')} not imitated` : '',
+    unspelt > 0 ? `${many(unspelt, 'step')} not spelt` : '',
+  ];
   const notes = left.filter(Boolean).join(', ');
-  return `${examples.length} steps of ${episodes} episodes to imitate${notes ? ` (${notes})` : ''}`;
+  return `${many(examples.length, 'step')} of ${many(episodes, 'episode')} to imitate${notes ? ` (${notes})` : ''}`;
+}
+
+function many(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
