@@ -27,7 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
   const settings = trainingConfig(context.options, machine.device);
   const dir = publishFolder(context);
   givenBlobs(context);
-  const source = startingPolicy(context);
+  const source = startingPolicy(context, dir);
   if (context.options['dry-run'] === true) {
     if (source === null) checkFolder(dir);
     return dryRun(context, settings);

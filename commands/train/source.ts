@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
@@ -19,10 +19,12 @@ import { textOf } from './settings.ts';
 
 /**
  * The policy file that `--policy` and `--init-from` ask for, as bytes; null where neither is given. A published folder
- * stands for its newest version; a damaged one that is newer is warned of.
+ * stands for its newest version; a damaged one that is newer is warned of. Null also for the folder that is published
+ * into: its run goes on.
+ * @param publish The folder that is published into.
  * @throws DartError naming what is missing, or what about the file cannot be trained; nothing has been written by then.
  */
-export function startingPolicy(context: CommandContext): Uint8Array | null {
+export function startingPolicy(context: CommandContext, publish: string): Uint8Array | null {
   const { options, io } = context;
   const spec = textOf(options, 'policy');
   const weights = textOf(options, 'init-from');
@@ -31,6 +33,7 @@ export function startingPolicy(context: CommandContext): Uint8Array | null {
     throw new DartError('weights need a network to go into', { where: '--init-from', hint: '--policy onnx:FILE' });
   }
   const path = resolvePath(io, onnxPath(spec));
+  if (weights === null && isSame(path, publish)) return null;
   const warn = (line: string) => logOf(context).warn(line);
   const bytes = readPolicy(path, newestOf(path, warn));
   checkTrainable(bytes, path);
@@ -73,6 +76,11 @@ function readWeights(path: string, version: number | null): { bytes: Uint8Array;
   if (!isFolder(path)) return { bytes: readBytes(path), where: path };
   const folder = version === null ? path : versionFolder(path, version);
   return { bytes: readVersionFile(folder, name), where: join(folder, name) };
+}
+
+/** Two names of one folder that is there. */
+function isSame(one: string, other: string): boolean {
+  return isFolder(one) && isFolder(other) && realpathSync(one) === realpathSync(other);
 }
 
 function isFolder(path: string): boolean {

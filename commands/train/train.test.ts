@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -81,6 +81,21 @@ describe('dart-train', () => {
     await train(into(...fast, '--max-updates', '0'));
     const { code, summary } = await train(['--publish', dir, '--blobs', 'blobs', ...fast], samples(2));
     expect([code, summary?.version]).toEqual([0, 1]);
+  });
+
+  it('goes on when --policy is the folder itself, under whichever name', async () => {
+    await train(into(...fast), samples(2));
+    symlinkSync(join(cwd, dir), join(cwd, `${dir}-link`));
+    for (const [name, groups, version] of [
+      [dir, 4, 2],
+      [`${dir}-link`, 6, 3],
+    ] as const) {
+      const { code, err, summary } = await train(
+        ['--publish', dir, '--blobs', 'blobs', ...fast, '--policy', `onnx:./${name}/`],
+        samples(groups),
+      );
+      expect([code, err, summary?.version]).toEqual([0, '', version]);
+    }
   });
 
   it('tells the store what was learned', async () => {
