@@ -72,6 +72,7 @@ describe('the crontab of docs/cron.md', () => {
   });
 
   it('logs what goes wrong and leaves no half-written file', async () => {
+    mkdirSync(join(runs, 'blobs'));
     writeFileSync(join(runs, 'rollouts.ndjson'), '{"type":"trajectory","v":1}\n');
     expect(cron()).toEqual({ status: 2, printed: '' });
     expect(log()).toMatch(/^dart-curate: .*rollouts\.ndjson:1: not a valid trajectory/);

@@ -14,6 +14,12 @@ afterEach(() => rmSync(dir, { recursive: true }));
 /** A number that no process has: that of one that has just ended. */
 const deadPid = () => spawnSync('true').pid;
 
+describe('temporaryName', () => {
+  it('fits into a folder beside the longest name that a file can have', () => {
+    expect(Buffer.byteLength(basename(temporaryName(join(dir, '\u{1d4d0}'.repeat(63)))))).toBeLessThan(255);
+  });
+});
+
 describe('removeLeftovers', () => {
   it('removes what a process that has ended was writing', () => {
     const mine = basename(temporaryName(join(dir, 'out.ndjson')));

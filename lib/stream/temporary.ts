@@ -12,7 +12,8 @@ let serial = 0;
 export function temporaryName(path: string): string {
   serial += 1;
   const writer = `${here()}.${process.pid}.${startOf(process.pid) ?? '0'}`;
-  return join(dirname(path), `.${basename(path)}.${writer}.${serial}.tmp`);
+  // Names have 255 bytes at most, and a character up to four.
+  return join(dirname(path), `.${basename(path).slice(0, 50)}.${writer}.${serial}.tmp`);
 }
 
 const LEFTOVER = /^\..+\.([0-9a-f]{8})\.(\d+)\.([0-9a-z]+)\.\d+\.tmp$/;
