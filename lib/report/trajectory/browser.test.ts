@@ -100,12 +100,13 @@ describe.skipIf(!chromiumPath)('a page in Chromium', () => {
     expect(await rows.count()).toBe(1);
     await page.locator('#filter').fill('');
     await page.locator('table.rollouts a').first().click();
-    expect(await place(page)).toBe('press: step 1 of 3');
+    // A link is followed a moment after the click.
+    await expect.poll(() => place(page)).toBe('press: step 1 of 3');
     // The second is filtered away.
     await page.keyboard.press('n');
-    expect(await place(page)).toBe('third: step 1 of 1');
+    await expect.poll(() => place(page)).toBe('third: step 1 of 1');
     await page.keyboard.press('Escape');
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
     expect(trouble).toEqual([]);
   });
 
