@@ -172,6 +172,8 @@ class Session {
       await this.#outlet.flush();
     } finally {
       clearInterval(reading);
+      // Also after an error: what has ended is not lost by it. Its own error was the cause, or came of the same.
+      await this.#outlet.flush().catch(() => {});
       over.abort();
       await following;
       for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { someTask } from '../policy/request.testing.ts';
-import { openStore, type Store } from '../store/index.ts';
+import { KeptInFile, openStore, type Store, StoreTrouble } from '../store/index.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { GroupPlanner } from './planner.ts';
 import type { WorkItem } from './scheduler.ts';
@@ -89,6 +89,38 @@ describe('StoreLink', () => {
     await store.publishVersion({ run_id: 'run', version: 3, path: 'versions/3', groups: [] });
     expect(await shared.latest()).toMatchObject({ version: 3, path: 'versions/3' });
     await shared.close();
+  });
+
+  it('tells of a store that stays away once, with all files that trajectories went into', async () => {
+    const store = await memory();
+    const said: string[] = [];
+    const shared = new StoreLink(store, { runId: 'run', window: 16, onError: (message) => said.push(message) });
+    const gone = new StoreTrouble('away', 'the store stayed away for 60.1 s: no server answers there');
+    let files = 0;
+    vi.spyOn(store, 'insertTrajectories').mockImplementation(async (trajectories) => {
+      const kept = { path: `/spool/${++files}.ndjson`, trajectories: trajectories.length };
+      throw new KeptInFile(`${gone.message}; kept in ${kept.path}`, kept, { cause: gone });
+    });
+    vi.spyOn(store, 'upsertWorker').mockRejectedValue(gone);
+    vi.spyOn(store, 'releaseLease').mockRejectedValue(gone);
+    const group = (await planner(new TaskProgress(['os/a'], 16)).next())!;
+    const one = scored({ group, rolloutIndex: 0 }, 1);
+    await expect(shared.keep([one, one])).rejects.toThrow('60.1 s: no server answers there; kept in /spool/1.ndjson');
+    for (let i = 0; i < 3; i++) await shared.keep([one]);
+    for (let i = 0; i < 3; i++) shared.noteWorker(`onnx-${i}`, 'onnx', 'stopped', 1);
+    await expect(shared.close()).rejects.toThrow(
+      /^the store stayed away for 60.1 s: no server answers there; 2 trajectories kept in .spool.1.ndjson; 1 trajectory kept in .spool.2.ndjson; 1 trajectory kept in .spool.3.ndjson; 1 trajectory kept in .spool.4.ndjson$/,
+    );
+    expect(said).toEqual([]);
+  });
+
+  it('says that the store is gone where nobody else had to be told', async () => {
+    const store = await memory();
+    const said: string[] = [];
+    const shared = new StoreLink(store, { runId: 'run', window: 16, onError: (message) => said.push(message) });
+    vi.spyOn(store, 'releaseLease').mockRejectedValue(new StoreTrouble('away', 'the store stayed away for 60 s'));
+    await shared.close();
+    expect(said).toEqual(['the store stayed away for 60 s']);
   });
 
   it('gives a sign of life each minute until it is closed', async () => {

@@ -1,6 +1,6 @@
-import { messageOf } from '../errors.ts';
+import { DartError, messageOf } from '../errors.ts';
 import type { Store } from '../store/index.ts';
-import { newOwner } from '../store/index.ts';
+import { isGone, KeptInFile, newOwner } from '../store/index.ts';
 import type { Task, Trajectory } from '../stream/records.ts';
 import type { Group } from './planner.ts';
 import type { GroupSource } from './scheduler.ts';
@@ -31,6 +31,10 @@ export class StoreLink implements ProgressSource, VersionSource {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #workers = new Set<string>();
   #notes: Promise<unknown> = Promise.resolve();
+  /** Trajectories that went into files. */
+  readonly #kept: KeptInFile[] = [];
+  /** Somebody has got the error of a store that is gone. */
+  #failed = false;
 
   constructor(store: Store, options: StoreLinkOptions) {
     this.#store = store;
@@ -52,14 +56,26 @@ export class StoreLink implements ProgressSource, VersionSource {
     return {
       next: async () => {
         const group = await planner.next();
-        return group && { ...group, members: await this.#lease(group) };
+        return group && { ...group, members: await this.#lease(group).catch((error: unknown) => this.#fail(error)) };
       },
     };
   }
 
-  /** Stores trajectories and gives their leases back. */
+  /**
+   * Stores trajectories and gives their leases back.
+   * @throws why the store could not take them, and in which file they are. What comes to a file afterwards is told by
+   *   `close`: it is one outage.
+   */
   async keep(trajectories: readonly Trajectory[]): Promise<void> {
-    await this.#store.insertTrajectories(trajectories);
+    try {
+      await this.#store.insertTrajectories(trajectories);
+    } catch (error) {
+      if (!(error instanceof KeptInFile)) throw error;
+      this.#kept.push(error);
+      this.#failed = true;
+      if (this.#kept.length > 1) return;
+      throw error;
+    }
     await this.#store.releaseLease(
       this.#owner,
       trajectories.map(({ group_id, rollout_index }) => ({ group_id, rollout_index })),
@@ -99,11 +115,19 @@ export class StoreLink implements ProgressSource, VersionSource {
     });
   }
 
-  /** Gives back whatever this process still held. The store itself stays open. */
+  /**
+   * Gives back whatever this process still held. The store itself stays open. Where it is gone, the leases end by
+   * themselves; whoever was using it has been told.
+   * @throws where trajectories went into files: the reason, once, and all files.
+   */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#notes;
-    await this.#store.releaseLease(this.#owner);
+    await this.#store.releaseLease(this.#owner).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      if (!this.#failed) this.#options.onError(messageOf(error));
+    });
+    if (this.#kept.length > 0) throw allKept(this.#kept);
   }
 
   async #lease(group: Group): Promise<number[]> {
@@ -114,12 +138,33 @@ export class StoreLink implements ProgressSource, VersionSource {
     return leased.map((item) => item.rollout_index);
   }
 
+  #fail(error: unknown): never {
+    this.#failed = true;
+    throw error;
+  }
+
   #workerId(id: string): string {
     return `${this.#owner}/${id}`;
   }
 
-  /** Notes are kept in order and hold nobody up; one that fails is told of, and costs nothing else. */
+  /**
+   * Notes are kept in order and hold nobody up; one that fails is told of, and costs nothing else. Of a store that is
+   * gone those tell that cannot go on without it.
+   */
   #note(work: () => Promise<unknown>): void {
-    this.#notes = this.#notes.then(work).catch((error: unknown) => this.#options.onError(messageOf(error)));
+    this.#notes = this.#notes.then(work).catch((error: unknown) => {
+      if (!isGone(error)) this.#options.onError(messageOf(error));
+    });
   }
+}
+
+function allKept(kept: readonly KeptInFile[]): KeptInFile {
+  const [first] = kept as [KeptInFile];
+  if (kept.length === 1) return first;
+  const reason = first.cause instanceof DartError ? first.cause.message : first.message;
+  const files = kept.map(
+    ({ path, trajectories: n }) => `${n} ${n === 1 ? 'trajectory' : 'trajectories'} kept in ${path}`,
+  );
+  const { where, hint, cause } = first;
+  return new KeptInFile([reason, ...files].join('; '), first, { where, hint, cause });
 }

@@ -7,6 +7,7 @@ export { newOwner } from './owner.ts';
 export type { Pruned, PruneOptions } from './prune.ts';
 export type { TaskStatistics } from './statistics.ts';
 export type { Store } from './store.ts';
+export { isGone, KeptInFile, StoreTrouble } from './trouble.ts';
 export { defaultStoreUrl, storeUrlFrom, withoutPassword } from './url.ts';
 export type { NewVersion, PublishedVersion } from './versions.ts';
 export type { WorkerState } from './workers.ts';

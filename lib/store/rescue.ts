@@ -5,7 +5,7 @@ import { addExperience } from './experience.ts';
 import { insertTrajectories } from './rollouts.ts';
 import type { Spool, SpoolHow } from './spool.ts';
 import type { Notify, Steady } from './steady.ts';
-import { StoreTrouble } from './trouble.ts';
+import { KeptInFile, StoreTrouble } from './trouble.ts';
 
 /** Trajectories of a spool file that are stored in one transaction. */
 const BATCH = 50;
@@ -22,7 +22,7 @@ export class Rescue {
 
   /**
    * Puts trajectories that an operation failed to store into a file.
-   * @throws the error again, with the path; unchanged where it is no trouble of the store.
+   * @throws KeptInFile: the error again, with the path; unchanged where it is no trouble of the store.
    */
   async keep(error: unknown, trajectories: readonly Trajectory[], how: SpoolHow): Promise<never> {
     if (!(error instanceof StoreTrouble) || trajectories.length === 0) throw error;
@@ -35,10 +35,9 @@ export class Rescue {
       const lost = `${error.message}; ${many} could not be kept either: ${messageOf(reason)}`;
       throw new DartError(lost, options);
     }
-    throw new DartError(`${error.message}; ${many} kept in ${path}`, {
-      ...options,
-      hint: `${error.hint}; the next command with this store takes the file up`,
-    });
+    const hint = `${error.hint}; the next command with this store takes the file up`;
+    const kept = { path, trajectories: trajectories.length };
+    throw new KeptInFile(`${error.message}; ${many} kept in ${path}`, kept, { ...options, hint });
   }
 
   /** Stores what waits in files, each trajectory once, however often and by whomever this is done. */

@@ -18,3 +18,21 @@ export class StoreTrouble extends DartError {
     this.kind = kind;
   }
 }
+
+/** Trajectories that the store could not take are in a file, from which the next command takes them up. */
+export class KeptInFile extends DartError {
+  readonly path: string;
+  readonly trajectories: number;
+
+  constructor(message: string, kept: { path: string; trajectories: number }, options: DartErrorOptions = {}) {
+    super(message, options);
+    this.name = 'KeptInFile';
+    this.path = kept.path;
+    this.trajectories = kept.trajectories;
+  }
+}
+
+/** True of what every operation ends in once the store has stayed away for too long. */
+export function isGone(error: unknown): boolean {
+  return error instanceof StoreTrouble && error.kind === 'away';
+}
