@@ -26,7 +26,6 @@ export class KeptInFile extends DartError {
 
   constructor(message: string, kept: { path: string; trajectories: number }, options: DartErrorOptions = {}) {
     super(message, options);
-    this.name = 'KeptInFile';
     this.path = kept.path;
     this.trajectories = kept.trajectories;
   }
