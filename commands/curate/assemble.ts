@@ -53,12 +53,13 @@ export function assemble({ context, rules, store, output, skipped, cursor }: Set
     shelf,
   });
   const batch = new RecordBatch(output.writer);
+  const runId = options['run-id'] as string | undefined;
   const follows = options.follow === true;
   const loop = new CurationLoop({
     curator,
     versions,
     store,
-    recovery: store && ledger && follows ? { store, ledger, curator, versions, options: rules } : null,
+    recovery: store && ledger && follows ? { store, ledger, curator, versions, options: rules, runId } : null,
     write: (record) => {
       if (isWarning(record)) logOf(context).warn(describeWarning(record));
       return batch.write(record);

@@ -60,6 +60,13 @@ const store: OptionSpec[] = [
     default: 600,
     describe: 'Seconds after which a group that was handed on and not learned from comes again (--follow)',
   },
+  {
+    name: 'run-id',
+    type: 'string',
+    value: 'ID',
+    describe:
+      'Run whose groups come again before any of its trajectories arrives (--follow; default: all of the store)',
+  },
 ];
 
 const rules: OptionSpec[] = [

@@ -108,7 +108,7 @@ async function verdict(
   passed: Readonly<Record<string, number>>,
 ): Promise<number> {
   const { options, io } = context;
-  if (tally.trajectories === 0) {
+  if (tally.trajectories === 0 && tally.groups === 0) {
     if (options.cursor === undefined) logOf(context).warn(noTrajectory(passed));
     else logOf(context).info('nothing new since the last run');
   }

@@ -50,8 +50,8 @@ export class StoreLedger implements GroupLedger {
     return this.#handOn(await this.#rebuild(answer.group));
   }
 
-  /** Groups of a run that were decided and are held by nobody: their process died, or their lease ran out. */
-  async unclaimed(runId: string): Promise<Decision[]> {
+  /** Groups of a run (without one: of any) that were decided and are held by nobody: their process died, or their lease ran out. */
+  async unclaimed(runId?: string): Promise<Decision[]> {
     const groups = await this.#store.leaseGroups(this.#lease, { run_id: runId });
     const decisions: Decision[] = [];
     for (const group of groups) {

@@ -51,6 +51,7 @@ export class CurationLoop {
   async run(batches: AsyncIterable<readonly ReadRecord[]>): Promise<void> {
     const iterator = batches[Symbol.asyncIterator]();
     let next = iterator.next();
+    await this.#reclaim();
     for (;;) {
       const got = await this.#waiting.for(next);
       if (got === 'stop') break;
@@ -117,8 +118,15 @@ export class CurationLoop {
     for (const group of this.#parts.atEnd ? [] : curator.expired(now)) {
       await this.#write(recovery ? closeExpired(recovery, group, now) : curator.close(group));
     }
-    if (!recovery || this.#ticks % RECLAIM_TICKS !== 0) return;
-    for (const runId of this.#runs) await this.#write(reclaim(recovery, runId));
+    if (this.#ticks % RECLAIM_TICKS === 0) await this.#reclaim();
+  }
+
+  /** Groups that nobody holds come without being asked for by a trajectory: there may never be another. */
+  async #reclaim(): Promise<void> {
+    const { recovery } = this.#parts;
+    if (!recovery) return;
+    const runs = recovery.runId === undefined ? [undefined] : new Set([recovery.runId, ...this.#runs]);
+    for (const runId of runs) await this.#write(reclaim(recovery, runId));
   }
 
   /** Nobody will send the missing members any more, except other processes at the same store. */

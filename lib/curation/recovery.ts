@@ -14,6 +14,8 @@ export interface RecoveryParts {
   curator: Curator;
   versions: CurrentVersions;
   options: CurationOptions;
+  /** The run whose groups are taken up before any of its trajectories comes; absent for all runs of the store. */
+  runId?: string;
 }
 
 /**
@@ -29,13 +31,16 @@ export async function* recover(
   yield* parts.curator.takeStored(await parts.store.openTrajectories(runId), now);
 }
 
-/** Groups whose lease has run out; those that have become too old meanwhile are given up, aloud. */
-export async function* reclaim(parts: RecoveryParts, runId: string): AsyncGenerator<AnyRecord, void, void> {
-  const current = await parts.versions.current(runId);
+/**
+ * Groups of a run, or without one of all runs, whose lease has run out; those that have become too old meanwhile are
+ * given up, aloud.
+ */
+export async function* reclaim(parts: RecoveryParts, runId: string | undefined): AsyncGenerator<AnyRecord, void, void> {
   for (;;) {
     const decisions = await parts.ledger.unclaimed(runId);
     if (decisions.length === 0) return;
     for (const decision of decisions) {
+      const current = await parts.versions.current(decision.run_id);
       if (isOutdated(decision, current, parts.options.maxStaleness)) {
         await parts.ledger.giveUp(decision, 'stale');
         yield parts.curator.giveUp(decision, 'stale');
