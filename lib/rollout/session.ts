@@ -1,6 +1,6 @@
 import type { EnvironmentPool } from '../environment/pool.ts';
 import { DartError, messageOf } from '../errors.ts';
-import type { Store } from '../store/index.ts';
+import { isGone, KeptInFile, type Store } from '../store/index.ts';
 import type { BlobStore } from '../stream/blobs.ts';
 import type { Sampling, Trajectory } from '../stream/records.ts';
 import { awaitCoupling } from './coupling.ts';
@@ -230,9 +230,14 @@ class Session {
     if (this.#options.failFast === true) endAtError(batch);
   }
 
-  /** What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. */
+  /**
+   * What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. Of files
+   * the link tells when it is closed, and of a store that is gone whoever met it first.
+   */
   async #rescue(rest: Trajectory[]): Promise<void> {
-    await this.#link?.keep(rest).catch((error: unknown) => this.#options.notes.warn(messageOf(error)));
+    await this.#link?.keep(rest).catch((error: unknown) => {
+      if (!(error instanceof KeptInFile) && !isGone(error)) this.#options.notes.warn(messageOf(error));
+    });
   }
 
   /** The first error of each kind is told: where every rollout ends in it, this is the reason. */

@@ -114,6 +114,20 @@ describe('StoreLink', () => {
     expect(said).toEqual([]);
   });
 
+  it('hands on what is stored, though the store is gone before the leases are given back', async () => {
+    const store = await memory();
+    const gone = new StoreTrouble('away', 'the store stayed away for 3 s: no server answers there');
+    vi.spyOn(store, 'releaseLease').mockRejectedValue(gone);
+    const said: string[] = [];
+    const shared = new StoreLink(store, { runId: 'run', window: 16, onError: (message) => said.push(message) });
+    await shared.begin(tasks, {});
+    const group = (await planner(new TaskProgress(['os/a'], 16)).next())!;
+    await shared.keep([scored({ group, rolloutIndex: 0 }, 1)]);
+    expect(await store.countRollouts('run')).toBe(1);
+    await shared.close();
+    expect(said).toEqual([gone.message]);
+  });
+
   it('says that the store is gone where nobody else had to be told', async () => {
     const store = await memory();
     const said: string[] = [];

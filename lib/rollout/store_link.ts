@@ -76,10 +76,11 @@ export class StoreLink implements ProgressSource, VersionSource {
       if (this.#kept.length > 1) return;
       throw error;
     }
-    await this.#store.releaseLease(
-      this.#owner,
-      trajectories.map(({ group_id, rollout_index }) => ({ group_id, rollout_index })),
-    );
+    const items = trajectories.map(({ group_id, rollout_index }) => ({ group_id, rollout_index }));
+    await this.#store.releaseLease(this.#owner, items).catch((error: unknown) => {
+      // They are stored, and to be handed on; where the store is gone meanwhile, their leases end by themselves.
+      if (!isGone(error)) throw error;
+    });
   }
 
   async read(taskIds: readonly string[]): Promise<Map<string, Progress>> {
