@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +33,26 @@ afterAll(async () => {
 
 const desktops = ['--env', 'embedded:2,latency=30', '--window', '1', '--grace', '1'];
 
+/** A pipe that can be shut: what comes meanwhile is kept and comes through when it opens. */
+function gate(): { stream: Transform; shut: () => void; open: () => void; held: () => string } {
+  let waiting: (() => void)[] | null = null;
+  let held = '';
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (!waiting) return done(null, chunk);
+      held += chunk.toString('latin1');
+      const through = () => stream.push(chunk);
+      waiting.push(through);
+      done();
+    },
+  });
+  const open = () => {
+    for (const through of waiting ?? []) through();
+    waiting = null;
+  };
+  return { stream, shut: () => (waiting = []), open, held: () => held };
+}
+
 /** Starts a command, collects what it prints. */
 function start(name: 'rollout' | 'curate', args: readonly string[], input?: NodeJS.ReadableStream) {
   const env = { XDG_STATE_HOME: folder };
@@ -61,9 +82,16 @@ describe.skipIf(!mariadb)('a run whose MariaDB is away', () => {
     const url = server.url();
     const rollout = start('rollout', producerArgs(url, folder, desktops));
     const rules = ['--no-pool', '--keep-constant', '--quiet'];
-    const curate = start('curate', ['--follow', '--store', url, ...rules], rollout.child.stdout);
+    const between = gate();
+    rollout.child.stdout.pipe(between.stream);
+    const curate = start('curate', ['--follow', '--store', url, ...rules], between.stream);
     await until(() => of('sample', curate.records).length > 0);
+    // So that both have something for the store while it is away: the curator gets trajectories only then, nine of
+    // three tasks, so that at least one group of three is whole.
+    between.shut();
+    await until(() => between.held().split('"type":"trajectory"').length > 9);
     await server.down();
+    between.open();
     await sleep(OUTAGE_MS);
     const before = [of('trajectory', rollout.records).length, of('sample', curate.records).length];
     await server.up();
