@@ -18,6 +18,12 @@ export interface Environment {
   readonly waits: ProtocolWaits;
   /** Where it answers; absent for a desktop in this process. One with a server runs on when the pool lets go of it. */
   readonly serverUrl?: string;
+  /** Chrome's debugging port, VLC's web interface, noVNC, where it has them. */
+  readonly cdpUrl?: string;
+  readonly vlcUrl?: string;
+  readonly vncUrl?: string;
+  /** Good for one rollout: the pool replaces it after each lease that reset it, instead of resetting it again. */
+  readonly disposable?: boolean;
   /** Back to a clean desktop; where the driver can, the one that `seed` describes. */
   reset(seed: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,72 @@
+import type { ExecuteResult } from '../guest/guest.ts';
+import type { Driver } from './environment.ts';
+
+/** One option of a kind of desktop: `name=VALUE` in `--env`, `--name VALUE` of `dart-env up`. */
+export interface KindOption {
+  /** Lower case with hyphens, the same in both places. */
+  name: string;
+  /** `bytes` takes `512m`, `4g`; `boolean` is `name` or `name=true`; `list` may be given several times. */
+  type: 'string' | 'integer' | 'number' | 'bytes' | 'boolean' | 'list';
+  /** Stands for the value in help: `IMAGE`, `MS`. */
+  value?: string;
+  choices?: readonly string[];
+  default?: string | number | boolean;
+  min?: number;
+  max?: number;
+  describe: string;
+}
+
+/** Values by option name: what was given, or the default; absent where there is neither. Bytes are numbers. */
+export type KindValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** What a driver is told besides its own options. */
+export interface OpenOptions {
+  /** Desktops of one run carry this name (`dart.run=<id>` on containers). */
+  runId: string;
+  /** They outlive this process: nothing removes them but `dart-env down`. */
+  detach?: boolean;
+  /** A line for people about something that takes long: an image that is being looked up, a boot. */
+  tell?: (line: string) => void;
+}
+
+/** One kind of desktop. Its file holds this table only; what it needs to run is loaded by `open` and `fleet`. */
+export interface DriverKind {
+  /** `docker` */
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly KindOption[];
+  /** Whether its desktops can outlive the process that started them (`dart-env up --detach`); else why not. */
+  readonly detachable: true | string;
+  /** @throws DartError where this machine lacks something, or the values do not go together, with the next step. */
+  open(count: number, values: KindValues, options: OpenOptions): Promise<Driver>;
+  /** The desktops of this kind on this machine or cluster, whoever started them; absent where there can be none. */
+  fleet?(values: KindValues): Promise<Fleet>;
+}
+
+/** A desktop that some `dart-env up` or `dart-rollout` has started. */
+export interface FleetMember {
+  /** `env_id` of its record. */
+  id: string;
+  driver: string;
+  run: string;
+  state: 'starting' | 'ready' | 'exited';
+  server_url: string | null;
+  /** ISO 8601 UTC. */
+  created_at: string;
+  /** Started with `--detach`: nobody has to be there for it. */
+  detached: boolean;
+  /** Neither detached nor owned by a process that lives: `dart-env down --orphans` removes it. */
+  orphan: boolean;
+}
+
+/** What can be done with desktops from outside the process that started them. */
+export interface Fleet {
+  list(): Promise<FleetMember[]>;
+  /** Removes it with everything that belongs to it. No such desktop any more is no error. */
+  remove(member: FleetMember): Promise<void>;
+  /** What it has logged, as text in pieces; with `follow` until the signal or its end. */
+  logs(member: FleetMember, options: { follow?: boolean; tail?: number; signal?: AbortSignal }): AsyncIterable<string>;
+  /** Runs a program in it. */
+  exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult>;
+  close(): Promise<void>;
+}
