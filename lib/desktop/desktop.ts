@@ -1,6 +1,12 @@
-import { type AccessibleNode, type Action, WHEEL_CLICKS } from '../guest/guest.ts';
+import {
+  type AccessibleNode,
+  type Action,
+  type DirectoryTree,
+  type GuestWindow,
+  WHEEL_CLICKS,
+} from '../guest/guest.ts';
 import { keyName } from '../guest/keys.ts';
-import { resolvePath, type Vfs } from './files/vfs.ts';
+import { HOME, nameOf, resolvePath, type Vfs } from './files/vfs.ts';
 import { Cells, HEIGHT, WIDTH } from './screen/cells.ts';
 import { paintWidget } from './screen/paint.ts';
 import { PALETTE } from './screen/palette.ts';
@@ -84,11 +90,12 @@ export class EmbeddedDesktop {
     );
   }
 
-  /** Runs a command in the desktop's own shell: words as they are, or a line (`shell`). */
-  execute(command: string | string[], shell = typeof command === 'string'): ShellResult {
+  /** Runs a command in the desktop's own shell: words as they are, or a line (`shell`), in a folder. */
+  execute(command: string | string[], shell = typeof command === 'string', folder?: string): ShellResult {
     const line = typeof command === 'string' ? command : command.join(' ');
     const words = typeof command === 'string' ? command.split(/\s+/).filter(Boolean) : command;
-    const result = shell ? runLine(line, this.session) : runArguments(words, this.session);
+    const start = resolvePath(folder ?? HOME);
+    const result = shell ? runLine(line, this.session, start) : runArguments(words, this.session, start);
     this.render();
     return result;
   }
@@ -133,6 +140,26 @@ export class EmbeddedDesktop {
     if (window) this.session.closeApp(window.app);
     this.render();
     return window !== undefined;
+  }
+
+  windows(): GuestWindow[] {
+    return this.session.windows.map(({ program, app }) => ({ title: app.title, wmClass: program.windowClass }));
+  }
+
+  /** Everything below a folder; null when there is none at that path. */
+  listDirectory(path: string): DirectoryTree | null {
+    const full = resolvePath(path);
+    return this.vfs.isFolder(full) ? treeOf(this.vfs, full) : null;
+  }
+
+  /** Palette index of what is behind the windows. */
+  get wallpaperColour(): number {
+    return this.session.wallpaperColour;
+  }
+
+  /** Where the pointer is, in pixels. */
+  get cursor(): [x: number, y: number] {
+    return [this.pointer.x, this.pointer.y];
   }
 
   /** Transcript of the terminal; null when it is not the active window. */
@@ -188,4 +215,11 @@ export class EmbeddedDesktop {
     const rows = Math.max(1, Math.round((SCROLL_ROWS * Math.min(amount, 500)) / WHEEL_CLICKS));
     this.session.top?.app.scroll(direction === 'down' ? rows : -rows);
   }
+}
+
+function treeOf(vfs: Vfs, path: string): DirectoryTree {
+  const name = nameOf(path);
+  if (!vfs.isFolder(path)) return { type: 'file', name };
+  const children = vfs.list(path).map((child) => treeOf(vfs, path === '/' ? `/${child}` : `${path}/${child}`));
+  return { type: 'directory', name, children };
 }

@@ -2,16 +2,22 @@ import { DartError } from '../errors.ts';
 import type {
   AccessibleNode,
   Action,
+  DirectoryTree,
   ExecuteOptions,
   ExecuteResult,
   Frame,
+  GuestWindow,
   ResettableGuest,
+  ScriptOptions,
   Size,
   WindowMatch,
 } from '../guest/guest.ts';
+import { playScript, readScript } from '../guest/play.ts';
+import { WINDOW_COLUMNS, WINDOW_ROWS } from './apps/app.ts';
 import { EmbeddedDesktop } from './desktop.ts';
+import { HOME } from './files/vfs.ts';
 import { LatencyModel, type LatencyOptions } from './latency.ts';
-import { HEIGHT, WIDTH } from './screen/cells.ts';
+import { CELL, HEIGHT, WIDTH } from './screen/cells.ts';
 import { PALETTE } from './screen/palette.ts';
 import { encodeIndexed } from './screen/png.ts';
 
@@ -60,6 +66,21 @@ export class EmbeddedGuest implements ResettableGuest {
     return { output, error, returncode };
   }
 
+  /** Reads the code as a list of pyautogui calls and plays them; there is no Python for any other code. */
+  async runPython(code: string): Promise<ExecuteResult> {
+    this.check();
+    const script = await readScript(this, code);
+    if (!(script instanceof DartError)) return playScript(this, script);
+    return { output: '', error: `this desktop has no Python, only pyautogui: ${script.describe()}\n`, returncode: 1 };
+  }
+
+  /** Runs in the desktop's own shell: one that knows no loops and no functions. */
+  async runBash(script: string, { workingDir }: ScriptOptions = {}): Promise<ExecuteResult> {
+    this.check();
+    const { output, error, returncode } = this.desktop.execute(script, true, workingDir);
+    return { output: output + error, error: '', returncode };
+  }
+
   async launch(command: string | string[], _options: ExecuteOptions = {}): Promise<void> {
     this.check();
     this.desktop.execute(command);
@@ -74,6 +95,11 @@ export class EmbeddedGuest implements ResettableGuest {
     this.check();
     if (this.desktop.writeFile(path, data)) return;
     throw new DartError(`cannot write ${path}`, { where: this.id, hint: 'a path whose folders are no files' });
+  }
+
+  async listDirectory(path: string): Promise<DirectoryTree | null> {
+    this.check();
+    return this.desktop.listDirectory(path);
   }
 
   async openFile(path: string): Promise<void> {
@@ -101,8 +127,59 @@ export class EmbeddedGuest implements ResettableGuest {
     return this.desktop.terminalOutput();
   }
 
+  async windows(): Promise<GuestWindow[]> {
+    this.check();
+    return this.desktop.windows();
+  }
+
+  async windowSize(appClass: string): Promise<Size | null> {
+    this.check();
+    const wanted = appClass.toLowerCase();
+    const found = this.desktop.windows().some(({ wmClass }) => wmClass.includes(wanted));
+    return found ? { width: WINDOW_COLUMNS * CELL, height: WINDOW_ROWS * CELL } : null;
+  }
+
+  /** The desktop is painted in one colour: a picture of that. */
+  async wallpaper(): Promise<Uint8Array> {
+    this.check();
+    const pixels = new Uint8Array(WIDTH * HEIGHT).fill(this.desktop.wallpaperColour);
+    return encodeIndexed(pixels, WIDTH, HEIGHT, PALETTE);
+  }
+
+  async setWallpaper(path: string): Promise<void> {
+    throw new DartError(`cannot show ${path} behind the windows: this desktop has plain colours`, {
+      where: this.id,
+      hint: 'Settings, Desktop: Blue, Green, Purple or Orange',
+    });
+  }
+
+  async desktopPath(): Promise<string> {
+    return `${HOME}/Desktop`;
+  }
+
+  async cursorPosition(): Promise<[x: number, y: number]> {
+    this.check();
+    return this.desktop.cursor;
+  }
+
+  async platform(): Promise<string> {
+    return 'Linux';
+  }
+
+  async startRecording(): Promise<void> {
+    throw this.noVideo();
+  }
+
+  async endRecording(): Promise<Uint8Array> {
+    throw this.noVideo();
+  }
+
   async close(): Promise<void> {
     this.closed = true;
+  }
+
+  private noVideo(): DartError {
+    return new DartError('this desktop records no video', { where: this.id, hint: 'screenshots after each action' });
   }
 
   private check(): void {

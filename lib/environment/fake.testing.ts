@@ -1,3 +1,4 @@
+import { BareGuest } from '../guest/bare_guest.testing.ts';
 import type { Action, Frame, ResettableGuest } from '../guest/guest.ts';
 
 /** What tests do to a fake desktop: anything thrown here comes out of the desktop. */
@@ -9,15 +10,14 @@ export interface FakeHooks {
 }
 
 /** A desktop without programs: it remembers what was done to it. For tests. */
-export class FakeGuest implements ResettableGuest {
-  readonly screen = { width: 16, height: 12 };
+export class FakeGuest extends BareGuest implements ResettableGuest {
+  override readonly screen = { width: 16, height: 12 };
   readonly log: string[] = [];
   readonly files = new Map<string, Uint8Array>();
-  readonly id: string;
   readonly #hooks: FakeHooks;
 
   constructor(id: string, hooks: FakeHooks = {}) {
-    this.id = id;
+    super(id);
     this.#hooks = hooks;
   }
 
@@ -27,12 +27,12 @@ export class FakeGuest implements ResettableGuest {
     await this.#hooks.reset?.(seed);
   }
 
-  async act(action: Action): Promise<void> {
+  override async act(action: Action): Promise<void> {
     this.log.push(action.type);
     await this.#hooks.act?.(action);
   }
 
-  async screenshot(): Promise<Frame> {
+  override async screenshot(): Promise<Frame> {
     await this.#hooks.screenshot?.();
     return {
       ...this.screen,
@@ -41,32 +41,15 @@ export class FakeGuest implements ResettableGuest {
     };
   }
 
-  async accessibility() {
-    return { role: 'desktop-frame', name: '', states: [], children: [] };
-  }
-
-  async execute() {
-    return { output: '', error: '', returncode: 0 };
-  }
-
-  async readFile(path: string): Promise<Uint8Array | null> {
+  override async readFile(path: string): Promise<Uint8Array | null> {
     return this.files.get(path) ?? null;
   }
 
-  async writeFile(path: string, data: Uint8Array): Promise<void> {
+  override async writeFile(path: string, data: Uint8Array): Promise<void> {
     this.files.set(path, data);
   }
 
-  async launch(): Promise<void> {}
-  async openFile(): Promise<void> {}
-  async activateWindow(): Promise<void> {}
-  async closeWindow(): Promise<void> {}
-
-  async terminalOutput(): Promise<null> {
-    return null;
-  }
-
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.log.push('close');
     await this.#hooks.close?.();
   }

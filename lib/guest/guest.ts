@@ -29,15 +29,43 @@ export interface AccessibleNode {
   children: AccessibleNode[];
 }
 
-export interface ExecuteOptions {
-  shell?: boolean;
+/** How long a program may take where nothing else is said: the limit of OSWorld's server, ms. */
+export const EXECUTE_LIMIT_MS = 120_000;
+
+export interface RunOptions {
+  /** After this long (ms) the program is killed and the call rejects; where it is absent, after `EXECUTE_LIMIT_MS`. */
   timeoutMs?: number;
+  /** Aborted when nobody waits for the answer any more: the program is killed and the call rejects. */
+  signal?: AbortSignal;
+}
+
+export interface ExecuteOptions extends RunOptions {
+  shell?: boolean;
+}
+
+export interface ScriptOptions extends RunOptions {
+  workingDir?: string;
 }
 
 export interface ExecuteResult {
   output: string;
   error: string;
   returncode: number;
+}
+
+/** A window as a window manager lists it. */
+export interface GuestWindow {
+  title: string;
+  /** `libreoffice.libreoffice-calc`, `gimp`: what `byClass` and `windowSize` look at. */
+  wmClass: string;
+}
+
+/** Content of a folder, as the server's `/list_directory`. */
+export interface DirectoryTree {
+  type: 'directory' | 'file';
+  name: string;
+  /** Of a directory: all of them. */
+  children?: DirectoryTree[];
 }
 
 export interface WindowMatch {
@@ -55,19 +83,45 @@ export interface Guest {
   screenshot(): Promise<Frame>;
   /** The root (`desktop-frame`) of the accessibility tree. */
   accessibility(): Promise<AccessibleNode>;
-  /** Plays one action. `finished` and `fail` do nothing here: they end the episode in the runner. */
+  /**
+   * Plays one action. `finished` and `fail` do nothing here: they end the episode in the runner. A `wait` with `ms` is
+   * a pause between actions: a desktop whose programs run by themselves sleeps so long, others return at once.
+   */
   act(action: Action): Promise<void>;
+  /** Runs a program to its end. A failing program is a result; one that takes too long rejects. */
   execute(command: string | string[], options?: ExecuteOptions): Promise<ExecuteResult>;
+  /** Runs Python code in the desktop. A guest without Python reads scripts of pyautogui calls, and refuses others. */
+  runPython(code: string, options?: RunOptions): Promise<ExecuteResult>;
+  /** Runs a bash script in the desktop; `output` has what it printed on both streams. */
+  runBash(script: string, options?: ScriptOptions): Promise<ExecuteResult>;
   /** Starts a program and does not wait for it. */
   launch(command: string | string[], options?: ExecuteOptions): Promise<void>;
   /** Null when there is no such file. */
   readFile(path: string): Promise<Uint8Array | null>;
   writeFile(path: string, data: Uint8Array): Promise<void>;
+  /** Everything below a folder; null when there is no such folder. */
+  listDirectory(path: string): Promise<DirectoryTree | null>;
   openFile(path: string): Promise<void>;
+  windows(): Promise<GuestWindow[]>;
+  /** Null when no window has that class. */
+  windowSize(appClass: string): Promise<Size | null>;
   activateWindow(name: string, match?: WindowMatch): Promise<void>;
   closeWindow(name: string, match?: WindowMatch): Promise<void>;
   /** Null when no terminal is focused. */
   terminalOutput(): Promise<string | null>;
+  /** The picture behind the windows, as the file that it is; null when there is none. */
+  wallpaper(): Promise<Uint8Array | null>;
+  setWallpaper(path: string): Promise<void>;
+  /** The folder whose files lie on the desktop. */
+  desktopPath(): Promise<string>;
+  /** Screen pixels. */
+  cursorPosition(): Promise<[x: number, y: number]>;
+  /** `Linux` */
+  platform(): Promise<string>;
+  /** Records the screen until `endRecording`. Rejects where the guest cannot record, or records already. */
+  startRecording(): Promise<void>;
+  /** The recording as an MP4 file. Rejects where none runs. */
+  endRecording(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 

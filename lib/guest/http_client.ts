@@ -4,11 +4,15 @@ import { parseAccessibilityXml } from './accessibility_xml.ts';
 import type {
   AccessibleNode,
   Action,
+  DirectoryTree,
   ExecuteOptions,
   ExecuteResult,
   Frame,
   Guest,
+  GuestWindow,
   ResettableGuest,
+  RunOptions,
+  ScriptOptions,
   Size,
   WindowMatch,
 } from './guest.ts';
@@ -21,7 +25,14 @@ export interface HttpGuestOptions extends Partial<RetryOptions> {
 }
 
 /** Time limits of OSWorld's controller and set-up (reference/osworld.md §1), ms. */
-const LIMITS = { screenshot: 10_000, execute: 120_000, upload: 600_000, open: 1_810_000, other: 60_000 };
+const LIMITS = {
+  screenshot: 10_000,
+  execute: 120_000,
+  python: 90_000,
+  upload: 600_000,
+  open: 1_810_000,
+  other: 60_000,
+};
 
 const sizeSchema = z.object({ width: z.number().int().positive(), height: z.number().int().positive() });
 const executeSchema = z.looseObject({
@@ -29,6 +40,24 @@ const executeSchema = z.looseObject({
   error: z.string().nullish(),
   returncode: z.number().nullish(),
 });
+const pythonSchema = z.looseObject({
+  output: z.string().nullish(),
+  error: z.string().nullish(),
+  return_code: z.number().nullish(),
+});
+const entrySchema: z.ZodType<DirectoryTree> = z.object({
+  type: z.enum(['directory', 'file']),
+  name: z.string(),
+  get children() {
+    return z.array(entrySchema).optional();
+  },
+});
+const directorySchema = z.looseObject({ directory_tree: entrySchema });
+const windowsSchema = z
+  .array(z.looseObject({ title: z.string(), wm_class: z.string() }))
+  .transform((windows) => windows.map(({ title, wm_class }) => ({ title, wmClass: wm_class })));
+const desktopPathSchema = z.looseObject({ desktop_path: z.string() });
+const pointSchema = z.tuple([z.number(), z.number()]);
 const treeSchema = z.looseObject({ AT: z.string() });
 const terminalSchema = z.looseObject({ output: z.string().nullable() });
 
@@ -88,6 +117,24 @@ export class HttpGuest implements Guest {
     return { output: result.output ?? '', error: result.error ?? '', returncode: result.returncode ?? 0 };
   }
 
+  async runPython(code: string, options: RunOptions = {}): Promise<ExecuteResult> {
+    const timeoutMs = options.timeoutMs ?? LIMITS.python;
+    const body = { code, ...(options.timeoutMs === undefined ? {} : { timeout: timeoutMs / 1000 }) };
+    const request = { method: 'POST', path: '/run_python', body, timeoutMs, idempotent: false } as const;
+    const result = await this.json(request, pythonSchema);
+    return { output: result.output ?? '', error: result.error ?? '', returncode: result.return_code ?? 0 };
+  }
+
+  /**
+   * Through `/execute`, as OSWorld's `/run_bash_script` runs the script and then fails (reference/osworld.md §7.2):
+   * the two streams come one after the other.
+   */
+  async runBash(script: string, { workingDir, ...options }: ScriptOptions = {}): Promise<ExecuteResult> {
+    const place = workingDir === undefined ? '' : `cd -- ${shellWord(workingDir)} || exit\n`;
+    const result = await this.execute(['bash', '-c', place + script], options);
+    return { output: result.output + result.error, error: '', returncode: result.returncode };
+  }
+
   async launch(command: string | string[], options: ExecuteOptions = {}): Promise<void> {
     const body = { command, shell: options.shell ?? typeof command === 'string' };
     await this.post('/setup/launch', body);
@@ -113,6 +160,12 @@ export class HttpGuest implements Guest {
     await this.request({ method: 'POST', path: '/setup/upload', body, timeoutMs: LIMITS.upload, idempotent: true });
   }
 
+  async listDirectory(path: string): Promise<DirectoryTree | null> {
+    const shape = { method: 'POST', path: '/list_directory', timeoutMs: LIMITS.other, idempotent: true } as const;
+    const response = await this.request({ ...shape, body: { path }, accept: [400, 404] });
+    return response.ok ? (await this.parse(shape.path, response, directorySchema)).directory_tree : null;
+  }
+
   async openFile(path: string): Promise<void> {
     await this.post('/setup/open_file', { path }, LIMITS.open);
   }
@@ -130,6 +183,56 @@ export class HttpGuest implements Guest {
     return (await this.json(request, terminalSchema)).output;
   }
 
+  /** From our own server; OSWorld's has no such endpoint, there the window manager is asked. */
+  async windows(): Promise<GuestWindow[]> {
+    const shape = { method: 'GET', path: '/windows', timeoutMs: LIMITS.other, idempotent: true } as const;
+    const response = await this.request({ ...shape, accept: [404] });
+    if (response.ok) return this.parse(shape.path, response, windowsSchema);
+    return readWindowList((await this.execute(['wmctrl', '-l', '-x'])).output);
+  }
+
+  async windowSize(appClass: string): Promise<Size | null> {
+    const body = new URLSearchParams({ app_class_name: appClass });
+    const shape = { method: 'POST', path: '/window_size', timeoutMs: LIMITS.other, idempotent: true } as const;
+    // A window that is not there is a 500 of OSWorld's server.
+    const response = await this.request({ ...shape, body, accept: [404, 500] });
+    return response.ok ? this.parse(shape.path, response, sizeSchema) : null;
+  }
+
+  async wallpaper(): Promise<Uint8Array | null> {
+    const shape = { method: 'POST', path: '/wallpaper', timeoutMs: LIMITS.other, idempotent: true } as const;
+    const response = await this.request({ ...shape, accept: [404] });
+    return response.ok ? new Uint8Array(await response.arrayBuffer()) : null;
+  }
+
+  async setWallpaper(path: string): Promise<void> {
+    await this.post('/setup/change_wallpaper', { path });
+  }
+
+  async desktopPath(): Promise<string> {
+    const shape = { method: 'POST', path: '/desktop_path', timeoutMs: LIMITS.other, idempotent: true } as const;
+    return (await this.json(shape, desktopPathSchema)).desktop_path;
+  }
+
+  async cursorPosition(): Promise<[x: number, y: number]> {
+    const shape = { method: 'GET', path: '/cursor_position', timeoutMs: LIMITS.other, idempotent: true } as const;
+    return this.json(shape, pointSchema);
+  }
+
+  async platform(): Promise<string> {
+    const shape = { method: 'GET', path: '/platform', timeoutMs: LIMITS.other, idempotent: true } as const;
+    return (await (await this.request(shape)).text()).trim();
+  }
+
+  async startRecording(): Promise<void> {
+    await this.post('/start_recording', {});
+  }
+
+  async endRecording(): Promise<Uint8Array> {
+    const shape = { method: 'POST', path: '/end_recording', timeoutMs: LIMITS.upload, idempotent: false } as const;
+    return new Uint8Array(await (await this.request(shape)).arrayBuffer());
+  }
+
   async close(): Promise<void> {}
 
   /** Sends a JSON body to an endpoint whose answer says nothing more than that it worked. */
@@ -142,11 +245,14 @@ export class HttpGuest implements Guest {
   }
 
   private async json<T>(request: GuestRequest, schema: z.ZodType<T>): Promise<T> {
-    const response = await this.request(request);
+    return this.parse(request.path, await this.request(request), schema);
+  }
+
+  private async parse<T>(path: string, response: Response, schema: z.ZodType<T>): Promise<T> {
     const value: unknown = await response.json().catch(() => null);
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    throw new DartError(`the answer to ${request.path} is not what OSWorld's server gives`, { where: this.id });
+    throw new DartError(`the answer to ${path} is not what OSWorld's server gives`, { where: this.id });
   }
 }
 
@@ -154,6 +260,16 @@ export class HttpGuest implements Guest {
 export async function connectResettable(url: string, options: HttpGuestOptions = {}): Promise<ResettableGuest> {
   const guest = await HttpGuest.connect(url, options);
   return Object.assign(guest, { reset: (seed: number) => guest.post('/reset', { seed }) });
+}
+
+/** Lines of `wmctrl -l -x`: window, desktop, class, host, title. */
+function readWindowList(text: string): GuestWindow[] {
+  const lines = text.matchAll(/^0x\w+ +-?\d+ +(\S+) +\S+ ?(.*)$/gm);
+  return [...lines].map(([, wmClass = '', title = '']) => ({ title, wmClass }));
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function windowBody(name: string, match: WindowMatch): Record<string, unknown> {

@@ -83,13 +83,17 @@ function sleepyGuest(id: string, place: number): ResettableGuest {
   const screen = { width: 16, height: 12 };
   const frame = { ...screen, rgb: () => new Uint8Array(576), png: () => new Uint8Array(64) };
   const nothing = async () => {};
+  const none = async () => null;
+  const ran = async () => ({ output: '', error: '', returncode: 0 });
   return {
     ...{ id, screen, launch: nothing, openFile: nothing, activateWindow: nothing, closeWindow: nothing },
-    ...{ writeFile: nothing, close: nothing, readFile: async () => null, terminalOutput: async () => null },
+    ...{ writeFile: nothing, close: nothing, setWallpaper: nothing, startRecording: nothing },
+    ...{ readFile: none, terminalOutput: none, listDirectory: none, windowSize: none, wallpaper: none },
+    ...{ execute: ran, runPython: ran, runBash: ran, windows: async () => [], cursorPosition: async () => [0, 0] },
+    ...{ desktopPath: async () => '/', platform: async () => 'Linux', endRecording: async () => new Uint8Array() },
     reset: async () => void (await sleep((place * STEP_MS) / DESKTOPS)),
     act: async () => void (await sleep(STEP_MS)),
     screenshot: async () => frame,
     accessibility: async () => ({ role: 'desktop-frame', name: '', states: [], children: [] }),
-    execute: async () => ({ output: '', error: '', returncode: 0 }),
   };
 }

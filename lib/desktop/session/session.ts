@@ -155,10 +155,14 @@ export class Session implements System, ShellHost {
 
   // The screen.
 
+  get wallpaperColour(): number {
+    const name = readSetting(this.vfs, WALLPAPER.schema, WALLPAPER.key)?.replaceAll("'", '') ?? 'blue';
+    return WALLPAPERS[name] ?? C.wallBlue;
+  }
+
   /** All widgets, back to front. */
   layout(): Layer[] {
-    const wallpaper = readSetting(this.vfs, WALLPAPER.schema, WALLPAPER.key)?.replaceAll("'", '') ?? 'blue';
-    const layers = [backgroundLayer(WALLPAPERS[wallpaper] ?? C.wallBlue), dockLayer(this, PROGRAMS)];
+    const layers = [backgroundLayer(this.wallpaperColour), dockLayer(this, PROGRAMS)];
     for (const window of this.windows) {
       const active = window === this.top;
       layers.push(windowLayer(window, active, this.hostOf(window, active), () => this.closeApp(window.app)));
