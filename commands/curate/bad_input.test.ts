@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
@@ -30,7 +31,7 @@ function member(index: number, changes: Partial<Sketch> = {}): string {
 }
 const good = () => member(0) + member(1);
 
-async function curate(input: string | null, ...args: string[]) {
+async function curate(input: string | Uint8Array | null, ...args: string[]) {
   if (input !== null) writeFileSync(join(cwd, 'in.ndjson'), input);
   const io = testIo({ cwd });
   const code = await runCommand(spec, ['in.ndjson', ...args], io);
@@ -43,6 +44,7 @@ const cases: [string, string | null][] = [
   ['line of 65 MiB', `${member(0)}{"type":"trajectory","x":"${'x'.repeat(65 * 1024 * 1024)}"}\n${member(1)}`],
   ['reward outside 0..1', member(0, { reward: 1.5 })],
   ['not JSON', 'nonsense\n'],
+  ['a line `null`', 'null\n'],
   ['no such file', null],
 ];
 
@@ -53,6 +55,13 @@ describe('bad input', () => {
     expect([code, exit]).toEqual([2, '2']);
     expect(err).toContain(said[0]!.replace('…', ''));
     expect(existsSync(join(cwd, 'out.ndjson'))).toBe(false);
+  });
+
+  it.each(['fail', 'skip'])('compressed: the documented message, exit code 2 (--on-error %s)', async (onError) => {
+    const { said, exit } = documented('compressed');
+    const { code, err, records } = await curate(gzipSync(good()), '--on-error', onError);
+    expect([code, exit, records]).toEqual([2, '2', []]);
+    expect(err).toBe(`dart-curate: ${said[0]!.replace('\\|', '|')}\n`);
   });
 
   it.each(cases.filter(([, input]) => input !== null))('%s: left out with --on-error skip', async (_kind, input) => {

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const importLines = (text: string, ...more: string[]) => {
-  writeFileSync(join(cwd, 'in.ndjson'), text);
+  writeFileSync(join(cwd, 'in.ndjson'), text, text.startsWith('\x1f') ? 'latin1' : 'utf8');
   return curateIn(cwd, ['import', '--from', 'jsonl', 'in.ndjson', ...more]);
 };
 const simple = (screenshot: string, fields: object = {}) => ({
@@ -81,6 +81,7 @@ describe('dart-curate import --from jsonl', () => {
     ],
     ['{"task_id":\n{}\n', 'in.ndjson:1: not JSON'],
     ['[1]\n', 'in.ndjson:1: expected a JSON object'],
+    ['\x1f\x8b\x08\n', 'in.ndjson: it is compressed (gzip). Try: zcat in.ndjson > UNPACKED'],
     [`"${'x'.repeat(65 * 1024 * 1024)}"\n`, 'in.ndjson:1: the line is longer than 67108864 bytes'],
   ])('refuses what is wrong, by file and line (%#)', async (text, message) => {
     const { code, stderr } = await importLines(text);

@@ -27,5 +27,5 @@ export async function* readTrainingInput(
   if (!grows) return;
   const onError = options['on-error'] === 'skip' ? 'skip' : 'fail';
   const growing = followFile(resolvePath(context.io, last), signal);
-  yield* readRecords(growing, { name: last, onError, onSkip: (error) => bad.take(error) });
+  yield* readRecords(growing, { name: last, onError, onSkip: (error) => bad.take(error), command: context.command });
 }

@@ -72,8 +72,9 @@ export async function* readInputs(
     const { stream, name } = await openInput(path, io);
     yield* readRecords(stream, {
       name,
-      onError: options['on-error'] === 'skip' ? 'skip' : 'fail',
+      onError: options['on-error'] as 'fail' | 'skip' | undefined,
       onSkip: skipping(context, skipped),
+      command: context.command,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import { shared } from '../stream/shared.testing.ts';
@@ -95,6 +96,8 @@ describe('loadTasks', () => {
     mkdirSync(join(dir, 'empty'));
     expect(await failure(join(dir, 'empty'))).toBe('/empty: no task files (*.json) in this folder');
     expect(await failure(put('bad.ndjson', `${text('a')}\n{"id": oops}\n`))).toMatch(/^\/bad\.ndjson:2: not JSON: /);
+    writeFileSync(join(dir, 'packed'), gzipSync(text('a')));
+    expect(await failure(join(dir, 'packed'))).toMatch(/^\/packed: it is compressed \(gzip\)\. Try: zcat .*packed > /);
     expect(await failure(put('x/bad.json', '{\n  "id": "a",\n  oops\n}'))).toMatch(/^\/x\/bad\.json:3: not JSON: /);
     expect(await failure(put('y/cut.json', '{\n"id": "a",'))).toMatch(/^\/y\/cut\.json:2: not JSON: /);
   });

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DartError, messageOf } from '../errors.ts';
+import { refuseCompressed } from '../stream/compressed.ts';
 import { Random } from '../stream/random.ts';
 import type { Task } from '../stream/records.ts';
 import { normaliseTask } from './task.ts';
@@ -223,9 +224,11 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 async function readText(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const bytes = await readFile(path).catch((cause: unknown) => {
     throw new DartError(`cannot read the task: ${messageOf(cause)}`, { where: path, cause });
   });
+  refuseCompressed(bytes, path);
+  const text = bytes.toString('utf8');
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 

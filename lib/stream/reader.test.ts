@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
@@ -51,13 +52,36 @@ describe('readRecords', () => {
   });
 
   it.each([
-    ['{"type":"a"}\n{"type":', 'in:2: the last line is cut short. Try: let its writer end, or --on-error skip'],
-    ['null\n', 'in:1: expected a JSON object but received null'],
-    ['[1]\n', 'in:1: expected a JSON object but received an array'],
-    ['7\n', 'in:1: expected a JSON object but received a number'],
+    ['{"type":"a"}\n{"type":', 'in:2: the last line is cut short. Try: let its writer end'],
+    ['null\n', "in:1: expected a JSON object but received null. Try: jq -c 'values', which drops null lines"],
+    ['[1]\n', "in:1: expected a JSON object but received an array. Try: jq -c '.[]', which gives each item a line"],
+    ['7\n', "in:1: expected a JSON object but received a number. Try: jq -c 'objects', which keeps records only"],
     ['{"v":1}\n', 'in:1: the record has no "type". Try: a line such as {"type":"task","v":1,…}'],
   ])('names the line of %j', async (text, message) => {
     expect(await failure([text])).toBe(message);
+  });
+
+  it('advises --on-error skip to those who have the choice and have not made it', async () => {
+    const advice = 'in:1: the last line is cut short. Try: let its writer end';
+    expect(await failure(['{'], { onError: 'fail' })).toBe(`${advice}, or --on-error skip`);
+    const skipped: string[] = [];
+    await read(['{'], { onError: 'skip', onSkip: (error) => skipped.push(error.describe()) });
+    expect(skipped).toEqual([advice]);
+  });
+
+  it.each([
+    ['gzip', 'zcat', gzipSync('{"type":"a"}\n')],
+    ['zstd', 'zstdcat', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x0a])],
+    ['xz', 'xzcat', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x0a])],
+    ['bzip2', 'bzcat', Buffer.from('BZh91AY&SY')],
+  ])('says that its input is compressed (%s), and skips nothing of it', async (kind, unpack, bytes) => {
+    const single = Array.from(bytes, (_, i) => bytes.subarray(i, i + 1));
+    expect(await failure([bytes], { onError: 'skip', command: 'dart-eval' })).toBe(
+      `in: it is compressed (${kind}). Try: ${unpack} in | dart-eval -`,
+    );
+    expect(await failure(single, { name: 'stdin' })).toBe(
+      `stdin: it is compressed (${kind}). Try: ${unpack} FILE > UNPACKED`,
+    );
   });
 
   it('says what to write instead of NaN', async () => {

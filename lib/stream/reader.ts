@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DartError } from '../errors.ts';
+import { refuseCompressed } from './compressed.ts';
 import { fileError } from './errno.ts';
 import { LineSplitter, type SplitLine } from './lines.ts';
 import type { AnyRecord } from './records.ts';
@@ -11,13 +12,18 @@ export interface ReadOptions {
   name: string;
   /** Longest line in bytes. Default 64 MiB. */
   maxLineBytes?: number;
-  /** What a bad line does: end the stream with an error (default), or be left out and reported to `onSkip`. */
+  /**
+   * What a bad line does: end the stream with an error (default), or be left out and reported to `onSkip`. Where it is
+   * given, a person chose it by `--on-error`, and is told of the other choice.
+   */
   onError?: 'fail' | 'skip';
   onSkip?: (error: DartError) => void;
   /** Number of the first line, where reading begins inside a file. Default 1. */
   firstLine?: number;
   /** Hand out the bytes of each line, too. */
   keepBytes?: boolean;
+  /** The command that reads, for advice. */
+  command?: string;
 }
 
 export interface ReadRecord {
@@ -35,7 +41,8 @@ export type ByteSource = AsyncIterable<Uint8Array | string>;
 /**
  * The records of an NDJSON stream, in order. A byte-order mark, CRLF, blank lines, characters split between chunks and a
  * last line without newline are all taken; anything else that is not a JSON object with a `type` is a bad line.
- * @throws DartError `name:line: reason` for a bad line (unless `onError` is `skip`), or for input that cannot be read.
+ * @throws DartError `name:line: reason` for a bad line (unless `onError` is `skip`), or for input that cannot be read or
+ *   is compressed.
  */
 export function readRecords(input: ByteSource, options: ReadOptions): AsyncIterableIterator<ReadRecord, void, void> {
   return oneByOne(readBatches(input, options));
@@ -95,8 +102,10 @@ function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<Re
   const batch: ReadRecord[] = [];
   for (const split of lines) {
     const where = `${options.name}:${split.line}`;
+    // No line of it can be read, so there is nothing to leave out.
+    if (split.line === 1 && split.bytes) refuseCompressed(split.bytes, options.name, options.command);
     try {
-      const record = parseLine(split, where);
+      const record = parseLine(split, where, options);
       if (record === null) continue;
       const read: ReadRecord = { line: split.line, record, where };
       if (options.keepBytes && split.bytes) read.bytes = split.bytes;
@@ -114,7 +123,7 @@ function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<Re
 }
 
 /** The record of one line; null for a blank one. */
-function parseLine(split: SplitLine, where: string): AnyRecord | null {
+function parseLine(split: SplitLine, where: string, options: ReadOptions): AnyRecord | null {
   if (split.bytes === null) {
     throw new DartError(`the line is longer than ${split.limit} bytes`, {
       where,
@@ -123,10 +132,10 @@ function parseLine(split: SplitLine, where: string): AnyRecord | null {
   }
   if (!isUtf8(split.bytes)) throw new DartError('the line is not UTF-8', { where, hint: 'iconv -t UTF-8' });
   const text = textOf(split.bytes);
-  const value = parseJson(text, where, split.unfinished);
+  const value = parseJson(text, where, split.unfinished ? options : null);
   if (value === undefined) return null;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new DartError(`expected a JSON object but received ${nameOf(value)}`, { where });
+    throw new DartError(`expected a JSON object but received ${nameOf(value)}`, { where, hint: filterFor(value) });
   }
   if (typeof (value as AnyRecord).type !== 'string') {
     throw new DartError('the record has no "type"', { where, hint: 'a line such as {"type":"task","v":1,…}' });
@@ -140,18 +149,30 @@ function textOf(bytes: Uint8Array): string {
   return buffer.toString('utf8', start);
 }
 
-/** The value, or undefined where there is only white space. */
-function parseJson(text: string, where: string, unfinished: boolean): unknown {
+/**
+ * The value, or undefined where there is only white space.
+ * @param unfinished how an input is read that ended within this line; null for a line that has its newline.
+ */
+function parseJson(text: string, where: string, unfinished: ReadOptions | null): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     if (text.trim() === '') return undefined;
     if (unfinished) {
-      throw new DartError('the last line is cut short', { where, hint: 'let its writer end, or --on-error skip' });
+      const skip = unfinished.onError === 'fail' ? ', or --on-error skip' : '';
+      throw new DartError('the last line is cut short', { where, hint: `let its writer end${skip}` });
     }
     const hint = /[:[,]\s*-?(NaN|Infinity)\b/.test(text) ? 'null for a number that is not known' : undefined;
     throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint });
   }
+}
+
+/** What in front of the command makes records of such lines. */
+function filterFor(value: unknown): string {
+  if (value === null) return "jq -c 'values', which drops null lines";
+  return Array.isArray(value)
+    ? "jq -c '.[]', which gives each item a line"
+    : "jq -c 'objects', which keeps records only";
 }
 
 function nameOf(value: unknown): string {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { DartError } from '../../errors.ts';
+import { refuseCompressed } from '../../stream/compressed.ts';
 import { fileError } from '../../stream/errno.ts';
 import { LineSplitter, type SplitLine } from '../../stream/lines.ts';
 import { MAX_LINE_BYTES } from '../../stream/reader.ts';
@@ -41,6 +42,7 @@ function* parsed(
 ): Generator<JsonLine | TornLine, void, void> {
   for (const split of lines) {
     const where = `${name}:${split.line}`;
+    if (split.line === 1 && split.bytes) refuseCompressed(split.bytes, name);
     try {
       const value = parseLine(split, where);
       if (value === null) continue;
