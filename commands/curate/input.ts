@@ -64,7 +64,7 @@ export async function* partBatches(
 export function skipRecord(context: CommandContext, skipped: Skipped, error: unknown): AnyRecord {
   if (context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
   skipped.count += 1;
-  logOf(context).warn(`left out: ${error.describe()}`);
+  logOf(context).warnOften('records left out', `left out: ${error.describe()}`);
   return recordRejected(error);
 }
 

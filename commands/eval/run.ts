@@ -46,7 +46,7 @@ export async function run(context: CommandContext): Promise<number> {
         await trajectories?.write(trajectory);
       },
       notes: {
-        warn: (message) => logOf(context).warn(message),
+        warn: (message, kind) => logOf(context).warnOften(kind, message),
         info: (message) => logOf(context).debug(message),
         progress: () => progress.update(() => standing(evaluation, total)),
       },

@@ -81,7 +81,7 @@ class StandardInput {
       } catch (error) {
         if (this.#context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
         this.#skipped.count += 1;
-        logOf(this.#context).warn(`left out: ${error.describe()}`);
+        logOf(this.#context).warnOften('records left out', `left out: ${error.describe()}`);
       }
     }
   }

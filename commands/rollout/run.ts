@@ -67,7 +67,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
     input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),
     {
       onFailure: ({ env_id, error, retired }) =>
-        log.warn(`desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
+        log.warnOften('desktop failures', `desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
     },
   );
   const noted =
@@ -83,7 +83,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
       blobs: new BlobStore(settings.blobs),
       write: (trajectory) => output.write(trajectory),
       notes: {
-        warn: (message) => log.warn(message),
+        warn: (message, kind) => log.warnOften(kind, message),
         info: (message) => log.info(message),
         ...observation.begin(totalOf(input.tasks.length, settings, store)),
       },

@@ -104,7 +104,7 @@ class BadRecords {
   take(error: unknown): void {
     if (this.#context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
     this.count += 1;
-    logOf(this.#context).warn(`left out: ${error.describe()}`);
+    logOf(this.#context).warnOften('records left out', `left out: ${error.describe()}`);
   }
 }
 

@@ -87,7 +87,7 @@ export function skipping(
   if (context.options['on-error'] !== 'skip') return undefined;
   return (error) => {
     skipped.count += 1;
-    logOf(context).warn(`left out: ${error.describe()}`);
+    logOf(context).warnOften('records left out', `left out: ${error.describe()}`);
   };
 }
 

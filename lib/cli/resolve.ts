@@ -2,7 +2,7 @@ import { type Config, readConfig } from './config.ts';
 import { variableOf } from './environment.ts';
 import { type Flags, hasNegation } from './flags.ts';
 import { placeholderOf } from './layout.ts';
-import type { CommandSpec, Io, OptionSpec, OptionValue } from './spec.ts';
+import type { CommandSpec, Effective, Io, OptionSpec, OptionValue } from './spec.ts';
 import { UsageError } from './usage.ts';
 import { coerce } from './values.ts';
 
@@ -74,11 +74,20 @@ function missing(option: OptionSpec, commands: readonly string[]): UsageError {
   return new UsageError(`--${option.name} is missing`, { hint: `${commands.join(' ')} --${option.name}${value}` });
 }
 
-/** The record of `--print-config`. Passwords inside URLs are not shown. */
-export function configRecord(command: string, resolution: Resolution) {
-  const options: Record<string, { value: OptionValue | null; origin: Origin; from?: string }> = {};
+/**
+ * The record of `--print-config`. Passwords inside URLs are not shown.
+ * @param effective what is taken for options without a value; others are null.
+ */
+export function configRecord(
+  command: string,
+  resolution: Resolution,
+  effective: Readonly<Record<string, Effective>> = {},
+) {
+  const options: Record<string, { value: OptionValue | null; origin: Origin | 'preset'; from?: string }> = {};
   for (const [name, { value, origin, where }] of resolution.options) {
-    options[name] = { value: withoutPassword(value) ?? null, origin, ...(where ? { from: where } : {}) };
+    const taken = value === undefined ? effective[name] : undefined;
+    if (taken) options[name] = { value: taken.value, origin: 'preset', from: taken.from };
+    else options[name] = { value: withoutPassword(value) ?? null, origin, ...(where ? { from: where } : {}) };
   }
   return { type: 'event', v: 1, event: 'config', command, options };
 }

@@ -76,6 +76,10 @@ describe('options', () => {
     [['-n', 'abc'], "dart-try: --repeats: expected an integer, 1 to 9, but received 'abc'"],
     [['-n', '1.5'], "dart-try: --repeats: expected an integer, 1 to 9, but received '1.5'"],
     [['-n', '10'], "dart-try: --repeats: expected an integer, 1 to 9, but received '10'"],
+    [
+      ['--seed', '9007199254740992'],
+      "dart-try: --seed: '9007199254740992' is too large to be told from its neighbours: the limit is 9007199254740991 (2^53 - 1)",
+    ],
     [['--temperature', '-1'], "dart-try: --temperature: expected a number, at least 0, but received '-1'"],
     [['--temperature', 'Infinity'], "dart-try: --temperature: expected a number, at least 0, but received 'Infinity'"],
     [['-n', '1', '-n', '2'], 'dart-try: --repeats: given 2 times. Try: one value'],
@@ -348,6 +352,41 @@ describe('inputs and outputs', () => {
     expect([full.code, full.err]).toEqual([2, expect.stringContaining('/dev/full: cannot write: the disk is full')]);
     const missing = await attempt(['none'], { cwd: dir }, copies);
     expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('none: cannot read: no such file')]);
+  });
+});
+
+describe('warnings of which there are many', () => {
+  const leaves = command(async (context) => {
+    for await (const _ of readInputs(context));
+    if (context.options.mode === 'slow') throw new DartError('the end');
+    return 0;
+  });
+  const bad = (lines: number) => ({ stdin: '?\n'.repeat(lines) });
+  const told = (err: string) => err.split('\n').filter((line) => line.includes('left out: stdin:'));
+
+  it('are shown ten times, then at each power of ten, and counted at the end', async () => {
+    const { err } = await attempt(['--on-error', 'skip'], bad(150), leaves);
+    const numbers = told(err).map((line) => Number(/stdin:(\d+)/.exec(line)![1]));
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100]);
+    expect(told(err).at(-1)).toMatch(/ \(100 records left out so far\)$/);
+    const last = 'dart-try: warning: 150 records left out in all, of which not each was told. Try: --log-level debug';
+    expect(err.split('\n').slice(-2)).toEqual([last, '']);
+  });
+
+  it('are all shown where they are few, or with --log-level debug', async () => {
+    const few = await attempt(['--on-error', 'skip'], bad(10), leaves);
+    expect([told(few.err).length, few.err]).toEqual([10, expect.not.stringContaining('in all')]);
+    const all = await attempt(['--on-error', 'skip', '--log-level', 'debug'], bad(150), leaves);
+    expect([told(all.err).length, all.err]).toEqual([150, expect.not.stringContaining('in all')]);
+  });
+
+  it('are counted before the error that ends the command', async () => {
+    const { code, err } = await attempt(['--on-error', 'skip', '--mode', 'slow'], bad(11), leaves);
+    const lines = err.split('\n').slice(-3);
+    expect([code, lines]).toEqual([
+      2,
+      [expect.stringContaining('11 records left out in all'), 'dart-try: the end', ''],
+    ]);
   });
 });
 

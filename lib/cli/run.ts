@@ -62,7 +62,7 @@ async function start(place: Place, argv: readonly string[], root: CommandSpec): 
   for (const warning of warnings) place.log.warn(warning);
   if (options['print-config'] === true) {
     const writer = new RecordWriter(io.stdout, { signal: io.signal });
-    await writer.write(configRecord(path.join(' '), resolution));
+    await writer.write(configRecord(path.join(' '), resolution, await spec.effective?.(options)));
     await writer.flush();
     return EXIT.ok;
   }
@@ -75,6 +75,8 @@ async function start(place: Place, argv: readonly string[], root: CommandSpec): 
   } catch (error) {
     await settleOutputs(io, false);
     throw error;
+  } finally {
+    place.log.tellRest();
   }
 }
 

@@ -11,6 +11,8 @@ export interface OptionSpec {
   /** One sentence, no full stop. */
   describe: string;
   default?: string | number | boolean;
+  /** What the help says of the default where the command itself sets it. */
+  defaultText?: string;
   choices?: readonly string[];
   min?: number;
   max?: number;
@@ -28,6 +30,12 @@ export interface PositionalSpec {
   required?: boolean;
 }
 
+/** The value that a command takes where nobody gave one, and what decided it: `preset dart`. */
+export interface Effective {
+  value: string | number | boolean | null;
+  from: string;
+}
+
 export interface CommandSpec {
   /** `dart-rollout`, or a subcommand: `score`. */
   name: string;
@@ -41,6 +49,8 @@ export interface CommandSpec {
   examples?: readonly { command: string; describe: string }[];
   /** Exit codes that differ from the common ones. */
   exitCodes?: Readonly<Record<number, string>>;
+  /** What options come to that were not given and have no default: for `--print-config`. */
+  effective?: (options: CommandContext['options']) => Promise<Readonly<Record<string, Effective>>>;
   /** Absent for a command that only has subcommands. */
   run?: (context: CommandContext) => Promise<number>;
 }

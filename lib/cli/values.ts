@@ -47,10 +47,17 @@ function toNumber(option: OptionSpec, raw: unknown, where: string): number {
   const whole = option.type === 'integer';
   const fits = Number.isFinite(value) && (!whole || Number.isSafeInteger(value));
   if (fits && value >= (option.min ?? -Infinity) && value <= (option.max ?? Infinity)) return value;
+  if (whole && Number.isInteger(value) && !fits) throw tooLarge(raw, where);
   const kind = whole ? 'an integer' : 'a number';
   const range = rangeOf(option);
   const wanted = range === '' ? kind : `${kind}, ${range},`;
   throw new UsageError(`expected ${wanted} but received '${raw}'`, { where });
+}
+
+/** Beyond 2^53 neighbours become one number: a seed would be another one than was asked for. */
+function tooLarge(raw: unknown, where: string): UsageError {
+  const most = `${Number.MAX_SAFE_INTEGER} (2^53 - 1)`;
+  return new UsageError(`'${raw}' is too large to be told from its neighbours: the limit is ${most}`, { where });
 }
 
 /** `at least 1`, `0 to 1`, or nothing. */

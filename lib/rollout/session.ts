@@ -54,7 +54,8 @@ export interface SessionOptions extends WorkPlan {
 
 /** What a session tells while it runs. */
 export interface SessionNotes {
-  warn(message: string): void;
+  /** @param kind of what there may be thousands of: what they are called together. */
+  warn(message: string, kind?: string): void;
   info(message: string): void;
   progress(tally: Tally, version: number): void;
   /** What is used of desktops and workers, every so many ms; not asked for: never. */
@@ -166,7 +167,10 @@ class Session {
           return this.#outlet.put(trajectory);
         },
         onRetry: ({ group }, error) =>
-          options.notes.warn(`${group.task.task_id}: tried again on another desktop: ${messageOf(error)}`),
+          options.notes.warn(
+            `${group.task.task_id}: tried again on another desktop: ${messageOf(error)}`,
+            'rollouts tried again',
+          ),
         ...options.stopping,
       });
       await this.#outlet.flush();
