@@ -1,4 +1,4 @@
-import type { OptionValue } from '../../lib/cli/spec.ts';
+import type { Effective, OptionValue } from '../../lib/cli/spec.ts';
 import type { AdvantageKind, AdvantageScope } from '../../lib/curation/advantage.ts';
 import { type CurationOptions, presetOptions } from '../../lib/curation/options.ts';
 
@@ -19,4 +19,22 @@ export function curationOptions(options: Options): CurationOptions {
     keepConstant: options['keep-constant'] === true || preset.keepConstant,
     groupTimeoutMs: seconds === undefined ? preset.groupTimeoutMs : seconds * 1000,
   };
+}
+
+/** What the preset makes of options that were not given, for `--print-config`. */
+export function effectiveSettings(options: Options): Record<string, Effective> {
+  const rules = curationOptions(options);
+  const values = {
+    'max-staleness': rules.maxStaleness,
+    'min-scored': rules.minScored,
+    'max-group': rules.maxGroup,
+    'group-timeout': rules.groupTimeoutMs / 1000,
+    'keep-constant': rules.keepConstant,
+    advantage: rules.advantage,
+    'advantage-scope': rules.advantageScope,
+    'no-pool': rules.pool === 'off',
+    'pool-capacity': rules.poolCapacity,
+  };
+  const from = `preset ${options.preset}`;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, from }]));
 }

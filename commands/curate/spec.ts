@@ -69,5 +69,6 @@ export const spec: CommandSpec = {
     1: 'no group was worth learning from, or nothing is new (--cursor)',
     75: 'another run holds the lock (--cursor, --lock)',
   },
+  effective: async (options) => (await import('./settings.ts')).effectiveSettings(options),
   run: async (context) => (await import('./run.ts')).run(context),
 };

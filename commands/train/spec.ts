@@ -69,5 +69,6 @@ export const spec: CommandSpec = {
     1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate)',
     75: 'another dart-train publishes into the folder',
   },
+  effective: async (options) => (await import('./effective.ts')).effectiveSettings(options),
   run: async (context) => (await import('./run.ts')).run(context),
 };
