@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../lib/store/index.ts';
 import { type Sketch, trajectory } from '../../lib/store/trajectories.testing.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { Demonstration, Preference } from '../../lib/stream/records.ts';
@@ -239,6 +240,9 @@ describe('dart-curate select-tasks', () => {
     expect(of('event')).toEqual([expect.objectContaining({ event: 'task_dropped', task_id: 'b', rollouts: 2 })]);
     const named = await curate(['select-tasks', ...store, '--run-id', 'other']);
     expect(named.of('event')).toEqual([expect.objectContaining({ event: 'task_selected', task_id: 'c' })]);
+    await (await openStore(`sqlite:${join(cwd, 'empty.db')}`)).close();
+    const empty = await curate(['select-tasks', '--store', 'sqlite:empty.db']);
+    expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('no rollout is stored. Try: dart-rollout')]);
     const both = await curate(['select-tasks', ...store, 'in.ndjson']);
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--store and files exclude each other')]);
   });
@@ -247,6 +251,25 @@ describe('dart-curate select-tasks', () => {
     const dropped = await curate(['select-tasks', '--quiet', '--rollouts', '1'], rollouts('a', 0));
     expect([dropped.code, dropped.stderr]).toEqual([1, '']);
     const none = await curate(['select-tasks'], lines([{ type: 'note' }]));
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no rollout came. Try: dart-rollout')]);
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining('warning: no trajectory record came; 1 note records'),
+    ]);
   });
+});
+
+describe('a stream without trajectories', () => {
+  const NOTES = lines([{ type: 'sample' }, { type: 'sample' }]);
+
+  it.each([['demos'], ['pairs', '--for', 'kto'], ['select-tasks'], ['pool', 'add', '--store', 'sqlite:dart.db']])(
+    'is told of, with what came instead: %s %s',
+    async (...args) => {
+      const { code, stderr, of } = await curateIn(cwd, args, NOTES);
+      expect([code, of('sample').length]).toEqual([1, 2]);
+      const command = args[0] === 'pool' ? 'pool add' : args[0];
+      expect(stderr).toContain(
+        `warning: no trajectory record came; 2 sample records passed. Try: dart-rollout … | dart-curate ${command}\n`,
+      );
+    },
+  );
 });

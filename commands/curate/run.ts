@@ -109,7 +109,7 @@ async function verdict(
 ): Promise<number> {
   const { options, io } = context;
   if (tally.trajectories === 0 && tally.groups === 0) {
-    if (options.cursor === undefined) logOf(context).warn(noTrajectory(passed));
+    if (options.cursor === undefined) logOf(context).warn(noTrajectory(passed, 'dart-curate'));
     else logOf(context).info('nothing new since the last run');
   }
   const missing = tally.rejectedTrajectories.missing_screenshot ?? 0;

@@ -112,7 +112,9 @@ interface Told {
 function tell(context: CommandContext, { kept, tasks, short, rollouts, unknown }: Told): void {
   const log = logOf(context);
   log.info(`kept ${kept} of ${tasks} tasks`);
-  if (tasks === 0) log.warn('no rollout came. Try: dart-rollout --tasks DIR -n 16 … | dart-curate select-tasks');
+  // Of a stream without trajectories its reader has told.
+  if (tasks === 0 && context.options.store !== undefined)
+    log.warn('no rollout is stored. Try: dart-rollout --tasks DIR -n 16 --store …');
   if (short > 0)
     log.warn(`${short} tasks have fewer than ${rollouts} scored rollouts. Try: dart-rollout -n ${rollouts}`);
   if (!unknown) return;

@@ -7,11 +7,14 @@ import { EXIT } from '../../lib/errors.ts';
 import { withoutPassword } from '../../lib/store/index.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
 
-/** That there was nothing to curate, and what came instead. */
-export function noTrajectory(passed: Readonly<Record<string, number>>): string {
+/**
+ * That there was nothing to curate, and what came instead.
+ * @param command with its subcommand.
+ */
+export function noTrajectory(passed: Readonly<Record<string, number>>, command: string): string {
   const others = Object.entries(passed).filter(([type]) => type !== 'trajectory');
   const list = others.map(([type, number]) => `${number} ${type} records`).join(', ');
-  return `no trajectory record came${list && `; ${list} passed`}. Try: dart-rollout … | dart-curate`;
+  return `no trajectory record came${list && `; ${list} passed`}. Try: dart-rollout … | ${command}`;
 }
 
 /** That screenshots of trajectories are not in `--blobs`, so that they were left out; of all of them it is a mistake. */

@@ -1,12 +1,14 @@
 import { readInputs } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { checkTrajectory } from '../../lib/curation/import/check.ts';
+import { count } from '../../lib/curation/tally.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import { type AnyRecord, SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { givenBlobs } from './blobs.ts';
 import { type Skipped, skipRecord } from './input.ts';
-import { tellOfMissing } from './tell.ts';
+import { noTrajectory, tellOfMissing } from './tell.ts';
 
 export interface TrajectoryReading {
   skipped: Skipped;
@@ -29,14 +31,16 @@ export function reading(passOn: (record: AnyRecord) => Promise<void>): Trajector
  */
 export async function* readTrajectories(
   context: CommandContext,
-  title: string,
+  subcommand: string,
   state: TrajectoryReading,
 ): AsyncGenerator<Trajectory, void, void> {
   const blobs = givenBlobs(context);
-  const progress = new Progress(context, title);
+  const progress = new Progress(context, subcommand);
+  const others: Record<string, number> = {};
   try {
     for await (const { record, where } of readInputs(context, context.positionals, state.skipped)) {
       if (record.type !== 'trajectory') {
+        count(others, record.type);
         await state.passOn(record);
         continue;
       }
@@ -52,6 +56,7 @@ export async function* readTrajectories(
       state.missingScreenshot += 1;
       await state.passOn(leftOut(trajectory, lost.observation.screenshot.sha256));
     }
+    if (state.count === 0) logOf(context).warn(noTrajectory(others, `dart-curate ${subcommand}`));
     if (state.missingScreenshot > 0) tellOfMissing(context, state.missingScreenshot, state.count);
   } finally {
     progress.stop();
