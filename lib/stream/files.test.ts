@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -15,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import { fileError } from './errno.ts';
 import { makeFolder, makeFolderSync, WholeFile, writeWhole, writeWholeStream } from './files.ts';
+import { temporaryName } from './temporary.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -30,6 +32,16 @@ describe('writeWhole', () => {
     await writeWhole(join(dir, 'a/b/out'), new Uint8Array([50]));
     expect(text(join(dir, 'a/b/out'))).toBe('2');
     expect(readdirSync(join(dir, 'a/b'))).toEqual(['out']);
+  });
+
+  it('removes what a killed run has left, before it needs the disk itself', async () => {
+    const dead = spawnSync('true').pid;
+    const left = temporaryName(join(dir, 'out')).replace(`.${process.pid}.`, `.${dead}.`);
+    writeFileSync(left, 'half');
+    const file = await WholeFile.open(join(dir, 'out'));
+    expect(existsSync(left)).toBe(false);
+    await file.discard();
+    expect(readdirSync(dir)).toEqual([]);
   });
 
   it('keeps the old file when the parts end in an error', async () => {

@@ -112,6 +112,8 @@ export class WholeFile {
       const target = await followLinks(path);
       if (isFolder(target)) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
       await makeFolder(dirname(target));
+      // Before the disk is needed: runs that are killed one after the other would fill it.
+      removeLeftovers(dirname(target));
       const temporary = temporaryName(target);
       return new WholeFile(target, temporary, await open(temporary, 'wx', modeOf(target)));
     } catch (error) {
@@ -136,7 +138,6 @@ export class WholeFile {
       await this.#handle.close();
       await rename(this.#temporary, this.path);
       await syncFolder(dirname(this.path));
-      removeLeftovers(dirname(this.path));
     } catch (error) {
       await this.discard();
       throw fileError(error, 'write', this.path);
