@@ -1,12 +1,14 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec, PositionalSpec } from '../../lib/cli/spec.ts';
+import { KINDS } from '../../lib/environment/kinds.ts';
+import { kindFlags } from './kind_flags.ts';
 
 const UP_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'driver',
     type: 'string',
     value: 'NAME',
-    choices: ['embedded'],
+    choices: KINDS.map(({ name }) => name),
     default: 'embedded',
     describe: 'What kind of desktop',
   },
@@ -39,20 +41,6 @@ const UP_OPTIONS: readonly OptionSpec[] = [
   },
 ].map((option) => ({ ...option, group: 'Desktops' }) as OptionSpec);
 
-const SLOWNESS: readonly OptionSpec[] = [
-  { name: 'latency', type: 'number', value: 'MS', default: 0, min: 0, describe: 'How long an action takes' },
-  { name: 'reset', type: 'number', value: 'MS', default: 0, min: 0, describe: 'How long a reset takes' },
-  {
-    name: 'jitter',
-    type: 'number',
-    value: 'SHARE',
-    default: 0,
-    min: 0,
-    max: 1,
-    describe: 'Share by which these times vary',
-  },
-].map((option) => ({ ...option, group: 'As slow as real ones' }) as OptionSpec);
-
 /** `dart-env up`: desktops behind servers. */
 export const up: CommandSpec = {
   name: 'up',
@@ -61,7 +49,7 @@ export const up: CommandSpec = {
     "Starts desktops, each behind a server on loopback that answers OSWorld's API, and prints an env record when one is ready. They stay up until the reader of the records leaves, or a signal comes; then they are removed.",
     'With -o the file is written when all are ready.',
   ].join('\n\n'),
-  options: [...UP_OPTIONS, ...SLOWNESS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
+  options: [...UP_OPTIONS, ...kindFlags(), ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   examples: [
     {
       command:

@@ -116,6 +116,6 @@ describe('dart-env up, in process', () => {
   it('with --dry-run starts nothing', async () => {
     const io = testIo();
     expect(await runCommand(spec, ['up', '-n', '3', '--latency', '20', '--dry-run'], io)).toBe(0);
-    expect([io.out(), io.err()]).toEqual(['', 'dart-env: would start embedded:3,latency=20,reset=0,jitter=0\n']);
+    expect([io.out(), io.err()]).toEqual(['', 'dart-env: would start embedded:3,latency=20\n']);
   });
 });

@@ -3,25 +3,29 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { UsageError } from '../../lib/cli/usage.ts';
+import { kindNamed } from '../../lib/environment/kinds.ts';
 import { openDriver } from '../../lib/environment/open.ts';
+import { type DesktopRequest, desktopRequest } from '../../lib/environment/request.ts';
 import { ServedDesktops } from '../../lib/environment/serve.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import { readerLeaves, stopped } from './hold.ts';
+import { givenFor } from './kind_flags.ts';
 
 /** Starts the desktops, holds them until the command is stopped, and removes them. */
 export async function run(context: CommandContext): Promise<number> {
   const { io, options } = context;
   const log = logOf(context);
-  const spec = specOf(options);
+  const kind = kindNamed(String(options.driver), '--driver');
+  const request = desktopRequest(kind, options.count as number, givenFor(kind, context), (name) => `--${name}`);
   const port = portOf(options);
   if (options['dry-run'] === true) {
-    log.info(`would start ${spec}`);
+    log.info(`would start ${wordsOf(request, givenFor(kind, context))}`);
     return EXIT.ok;
   }
   const output = await openOutput(context);
-  const desktops = new ServedDesktops(await openDriver(spec), {
+  const desktops = new ServedDesktops(await openDriver(request, { runId: 'none' }), {
     port,
     name: `${options.driver}-${process.pid}`,
     signal: io.signal,
@@ -49,12 +53,6 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-/** What `dart-rollout --env` takes for desktops of its own. */
-function specOf(options: CommandContext['options']): string {
-  const { driver, count, latency, reset, jitter } = options;
-  return `${driver}:${count},latency=${latency},reset=${reset},jitter=${jitter}`;
-}
-
 /** @throws UsageError where the ports of all desktops do not exist. */
 function portOf({ port, count }: CommandContext['options']): number {
   const last = (port as number) + (count as number) - 1;
@@ -64,4 +62,12 @@ function portOf({ port, count }: CommandContext['options']): number {
 
 function rowOf({ env_id, server_url }: ServedDesktops['envs'][number]): [string, string | null] {
   return [env_id, server_url];
+}
+
+/** What `--env` would say; of servers only how many, since an address may hold a token. */
+function wordsOf({ kind, count }: DesktopRequest, given: ReadonlyMap<string, unknown>): string {
+  const shown = [...given]
+    .filter(([name]) => name !== 'url')
+    .flatMap(([name, value]) => [value].flat().map((one) => `,${name}=${one}`));
+  return `${kind.name}:${count}${shown.join('')}`;
 }

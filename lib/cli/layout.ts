@@ -34,6 +34,7 @@ export function detailsOf(option: OptionSpec): string[] {
   if (option.choices) details.push(`one of ${option.choices.join(', ')}`);
   if (rangeOf(option) !== '') details.push(rangeOf(option));
   if (option.default !== undefined && option.default !== false) details.push(`default ${shown(option.default)}`);
+  if (option.defaultText !== undefined) details.push(`default ${option.defaultText}`);
   return details;
 }
 

@@ -35,9 +35,11 @@ describe('AttachDriver', () => {
   it('connects to each desktop once and keeps its id', async () => {
     const urls: string[] = [];
     const pool = new EnvironmentPool([
-      new AttachDriver([env('a'), env('b')], async ({ env_id, server_url }) => {
-        urls.push(server_url!);
-        return new FakeGuest(env_id);
+      new AttachDriver([env('a'), env('b')], {
+        connect: async ({ env_id, server_url }) => {
+          urls.push(server_url!);
+          return new FakeGuest(env_id);
+        },
       }),
     ]);
     const leased = [await pool.lease(), await pool.lease()];
@@ -50,8 +52,8 @@ describe('AttachDriver', () => {
   });
 
   it('uses a desktop that cannot reset itself once, with the waits of the protocol', async () => {
-    const driver = new AttachDriver([env('a')], async ({ env_id }) => plain(env_id));
-    const started = await driver.start(0);
+    const driver = new AttachDriver([env('a')], { connect: async ({ env_id }) => plain(env_id) });
+    const started = await driver.start(0, 'a');
     expect(started.waits).toEqual({ afterResetMs: 60_000, afterActionMs: 2_000, beforeEvaluateMs: 20_000 });
     await started.reset(1);
     await expect(started.reset(2)).rejects.toMatchObject({
@@ -61,14 +63,15 @@ describe('AttachDriver', () => {
   });
 
   it('names a desktop that does not answer, and one without a server', async () => {
-    const dead = new AttachDriver(
-      [env('a')],
-      async () => new FakeGuest('a', { screenshot: () => Promise.reject(new Error('refused')) }),
-    );
+    const dead = new AttachDriver([env('a')], {
+      connect: async () => new FakeGuest('a', { screenshot: () => Promise.reject(new Error('refused')) }),
+    });
     await expect(new EnvironmentPool([dead]).lease()).rejects.toThrow(
       'no desktop is left; the last one failed: refused',
     );
-    expect(() => new AttachDriver([env('a', null)], async () => plain('a'))).toThrow('this desktop has no server_url');
+    expect(() => new AttachDriver([env('a', null)], { connect: async () => plain('a') })).toThrow(
+      'this desktop has no server_url',
+    );
   });
 
   it('drives an embedded desktop behind a server as one in this process', async () => {

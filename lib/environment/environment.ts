@@ -1,3 +1,4 @@
+import { DartError } from '../errors.ts';
 import type { Guest } from '../guest/guest.ts';
 
 /** Waits of OSWorld's protocol (design §5), in milliseconds; all zero for a desktop that answers at once. */
@@ -8,6 +9,12 @@ export interface ProtocolWaits {
 }
 
 export const NO_WAITS: ProtocolWaits = { afterResetMs: 0, afterActionMs: 0, beforeEvaluateMs: 0 };
+
+/** OSWorld's runner waits so long for its virtual machines (reference/osworld.md §5). */
+export const OSWORLD_WAITS: ProtocolWaits = { afterResetMs: 60_000, afterActionMs: 2_000, beforeEvaluateMs: 20_000 };
+
+/** For our own image and Xvfb, whose session is up when a reset resolves: only programs need time (docs/decisions.md). */
+export const SESSION_WAITS: ProtocolWaits = { afterResetMs: 5_000, afterActionMs: 1_000, beforeEvaluateMs: 2_000 };
 
 /** One running desktop. */
 export interface Environment {
@@ -29,6 +36,19 @@ export interface Environment {
   close(): Promise<void>;
 }
 
+/** The same desktop, with other waits where `waits` says so. */
+export function withWaits(env: Environment, waits: Partial<ProtocolWaits>): Environment {
+  const { id, driver, guest, serverUrl, cdpUrl, vlcUrl, vncUrl } = env;
+  return {
+    ...{ id, driver, guest, serverUrl, cdpUrl, vlcUrl, vncUrl, waits: { ...env.waits, ...waits } },
+    get disposable() {
+      return env.disposable;
+    },
+    reset: (seed, signal) => env.reset(seed, signal),
+    close: () => env.close(),
+  };
+}
+
 /**
  * Starts desktops of one kind. Docker, Xvfb, Kubernetes and servers that run already are drivers too: the pool knows
  * nothing else of them.
@@ -39,4 +59,15 @@ export interface Driver {
   readonly capacity: number;
   /** Starts desktop `id` for a place (0 … capacity − 1); resolves when it is ready to be leased. */
   start(place: number, id: string, signal?: AbortSignal): Promise<Environment>;
+}
+
+/** A desktop cannot go back to a clean state, and nobody replaces it: trying again is of no use. */
+export class DesktopUsedUp extends DartError {
+  constructor(where: string) {
+    super('this desktop was used and cannot go back to a clean state by itself', {
+      where,
+      hint: 'a driver that replaces desktops, such as --env embedded:4',
+    });
+    this.name = 'DesktopUsedUp';
+  }
 }

@@ -1,30 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openEnvironments, parseEnvironmentSpec } from './open.ts';
-
-describe('parseEnvironmentSpec', () => {
-  it('reads count and latency', () => {
-    expect(parseEnvironmentSpec('embedded:16')).toEqual({
-      driver: 'embedded',
-      count: 16,
-      latency: { stepMs: 0, resetMs: 0, evaluateMs: 0, jitter: 0 },
-    });
-    expect(parseEnvironmentSpec('embedded:2,latency=300,jitter=0.5,reset=2000,evaluate=700')).toEqual({
-      driver: 'embedded',
-      count: 2,
-      latency: { stepMs: 300, jitter: 0.5, resetMs: 2000, evaluateMs: 700 },
-    });
-  });
-
-  it.each([
-    ['embeded:4', 'unknown desktops "embeded:4"'],
-    ['embedded', '"embedded" does not say how many desktops'],
-    ['embedded:0', '"embedded:0" does not say how many desktops'],
-    ['embedded:2:3', 'unknown desktops "embedded:2:3"'],
-    ['embedded:2,latency=-1', 'cannot read "latency=-1"'],
-    ['embedded:2,speed=1', 'cannot read "speed=1"'],
-    ['embedded:2,jitter=2', 'cannot read "jitter=2"'],
-  ])('refuses %s', (spec, message) => expect(() => parseEnvironmentSpec(spec)).toThrow(message));
-});
+import { openEnvironments } from './open.ts';
 
 describe('openEnvironments', () => {
   it('waits before an evaluation as long as the latency model says, each time anew, and not at all without', async () => {

@@ -4,6 +4,12 @@ import type { Driver, Environment } from './environment.ts';
 import { Place } from './place.ts';
 
 export interface PoolOptions {
+  /** Begins the ids of the desktops, in place of the name of their driver. */
+  name?: string;
+  /** How many are leased at once at most; the others are spares. */
+  leases?: number;
+  /** How many start at once. */
+  starts?: number;
   /** After so many failures in a row a desktop is not replaced any more. */
   maxFailures?: number;
   /** Told of each failure: a failed desktop, or one that could not be started. */

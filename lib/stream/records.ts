@@ -11,6 +11,7 @@ export const SCHEMA_VERSION = 1;
 const timestamp = z.iso.datetime();
 const score = z.number().min(0).max(1);
 const count = z.number().int().nonnegative();
+const seconds = z.number().nonnegative();
 /** A log-probability or an entropy: finite, or null where the server gave none that can be used. */
 const measured = z.number().nullable();
 
@@ -40,6 +41,14 @@ export const envSchema = z.looseObject({
   vnc_url: z.string().nullable().optional(),
   screen: z.looseObject({ width: count, height: count }),
   boot_ms: z.number().nonnegative(),
+  /** The run that it was started for. */
+  run_id: z.string().optional(),
+  /** How long to wait for it where OSWorld's protocol waits; its kind's own waits where absent. */
+  waits: z.looseObject({ after_reset_s: seconds, after_action_s: seconds, before_evaluate_s: seconds }).optional(),
+  /** Whether its server can put it back into a clean state (`POST /reset`); unknown where absent. */
+  resets: z.boolean().optional(),
+  /** A POST here puts a clean desktop in its place: the answer is the new one's env record. */
+  replace_url: z.string().nullable().optional(),
 });
 
 export const screenshotSchema = z.looseObject({

@@ -1,0 +1,34 @@
+import { DartError, messageOf } from '../errors.ts';
+import { parseRecord } from '../stream/parse.ts';
+import type { Env } from '../stream/records.ts';
+
+/** A boot may take long: OSWorld's image gets five minutes, and may have to wait for its turn. */
+const REPLACE_MS = 900_000;
+
+/**
+ * Asks the command that holds a desktop for a clean one in its place.
+ * @throws DartError where that command has gone, or could not start one.
+ */
+export async function replaceOverHttp(env: Env, signal?: AbortSignal): Promise<Env> {
+  const where = env.env_id;
+  const timeout = AbortSignal.timeout(REPLACE_MS);
+  let response: Response;
+  try {
+    response = await fetch(env.replace_url!, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ env_id: env.env_id }),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+  } catch (cause) {
+    const hint = 'whether the dart-env up that printed it still runs';
+    throw new DartError('nobody is there to replace this desktop', { where, hint, cause });
+  }
+  const text = await response.text();
+  if (!response.ok) throw new DartError(`could not be replaced: ${text.slice(0, 500)}`, { where });
+  try {
+    return parseRecord('env', JSON.parse(text), where);
+  } catch (cause) {
+    throw new DartError(`the answer to a replacement is no env record: ${messageOf(cause)}`, { where, cause });
+  }
+}
