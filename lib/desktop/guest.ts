@@ -12,7 +12,7 @@ import type {
   Size,
   WindowMatch,
 } from '../guest/guest.ts';
-import { playScript, readScript } from '../guest/play.ts';
+import { playScript, pythonCode, readScript } from '../guest/play.ts';
 import { WINDOW_COLUMNS, WINDOW_ROWS } from './apps/app.ts';
 import { EmbeddedDesktop } from './desktop.ts';
 import { HOME } from './files/vfs.ts';
@@ -20,6 +20,9 @@ import { LatencyModel, type LatencyOptions } from './latency.ts';
 import { CELL, HEIGHT, WIDTH } from './screen/cells.ts';
 import { PALETTE } from './screen/palette.ts';
 import { encodeIndexed } from './screen/png.ts';
+
+/** A shell's exit status for a program that is not there. */
+const COMMAND_NOT_FOUND = 127;
 
 /** The embedded desktop as a guest: the same answers as a desktop behind HTTP, in process. */
 export class EmbeddedGuest implements ResettableGuest {
@@ -62,6 +65,8 @@ export class EmbeddedGuest implements ResettableGuest {
 
   async execute(command: string | string[], options: ExecuteOptions = {}): Promise<ExecuteResult> {
     this.check();
+    const code = pythonCode(command);
+    if (code !== null) return this.runPython(code);
     const { output, error, returncode } = this.desktop.execute(command, options.shell ?? typeof command === 'string');
     return { output, error, returncode };
   }
@@ -81,9 +86,16 @@ export class EmbeddedGuest implements ResettableGuest {
     return { output: output + error, error: '', returncode };
   }
 
-  async launch(command: string | string[], _options: ExecuteOptions = {}): Promise<void> {
+  async launch(command: string | string[], options: ExecuteOptions = {}): Promise<void> {
     this.check();
-    this.desktop.execute(command);
+    const shell = options.shell ?? typeof command === 'string';
+    const { returncode, error } = this.desktop.execute(command, shell);
+    // A shell starts whatever it is given; a program of that name has to be there.
+    if (shell || returncode !== COMMAND_NOT_FOUND) return;
+    throw new DartError(`cannot launch it: ${error.trim()}`, {
+      where: this.id,
+      hint: 'docs/desktop.md has the programs',
+    });
   }
 
   async readFile(path: string): Promise<Uint8Array | null> {
@@ -135,7 +147,7 @@ export class EmbeddedGuest implements ResettableGuest {
   async windowSize(appClass: string): Promise<Size | null> {
     this.check();
     const wanted = appClass.toLowerCase();
-    const found = this.desktop.windows().some(({ wmClass }) => wmClass.includes(wanted));
+    const found = this.desktop.windows().some(({ wmClass }) => wmClass === wanted);
     return found ? { width: WINDOW_COLUMNS * CELL, height: WINDOW_ROWS * CELL } : null;
   }
 

@@ -88,13 +88,13 @@ export interface Guest {
    * a pause between actions: a desktop whose programs run by themselves sleeps so long, others return at once.
    */
   act(action: Action): Promise<void>;
-  /** Runs a program to its end. A failing program is a result; one that takes too long rejects. */
+  /** Runs a program to its end. A failing program is a result; one that takes too long rejects (TookTooLong). */
   execute(command: string | string[], options?: ExecuteOptions): Promise<ExecuteResult>;
   /** Runs Python code in the desktop. A guest without Python reads scripts of pyautogui calls, and refuses others. */
   runPython(code: string, options?: RunOptions): Promise<ExecuteResult>;
   /** Runs a bash script in the desktop; `output` has what it printed on both streams. */
   runBash(script: string, options?: ScriptOptions): Promise<ExecuteResult>;
-  /** Starts a program and does not wait for it. */
+  /** Starts a program and does not wait for it. Rejects where there is no such program; a shell starts anything. */
   launch(command: string | string[], options?: ExecuteOptions): Promise<void>;
   /** Null when there is no such file. */
   readFile(path: string): Promise<Uint8Array | null>;
@@ -103,7 +103,7 @@ export interface Guest {
   listDirectory(path: string): Promise<DirectoryTree | null>;
   openFile(path: string): Promise<void>;
   windows(): Promise<GuestWindow[]>;
-  /** Null when no window has that class. */
+  /** Of a window whose WM_CLASS has that instance or class, in any case; null when there is none. */
   windowSize(appClass: string): Promise<Size | null>;
   activateWindow(name: string, match?: WindowMatch): Promise<void>;
   closeWindow(name: string, match?: WindowMatch): Promise<void>;

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Bytes that a request may carry. */
-const MAX_BODY = 256 * 1024 * 1024;
+/** Bytes that a request may carry: with files, and without. */
+const MAX_UPLOAD = 256 * 1024 * 1024;
+const MAX_FIELDS = 32 * 1024 * 1024;
 
 /** A complaint about the request rather than the desktop. */
 export class BadRequest extends Error {
@@ -15,20 +16,13 @@ export class BadRequest extends Error {
 
 /** Fields of a request: JSON, a form, or a form with files (their bytes). */
 export async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw new BadRequest(413, 'the request is too large');
-    chunks.push(chunk);
-  }
   const type = request.headers['content-type'] ?? '';
-  const bytes = Buffer.concat(chunks);
+  const files = /^multipart\/form-data/i.test(type);
+  const bytes = await readBytes(request, files ? MAX_UPLOAD : MAX_FIELDS);
   if (bytes.length === 0) return {};
-  if (type.startsWith('multipart/form-data') || type.startsWith('application/x-www-form-urlencoded'))
-    return readForm(bytes, type);
+  if (files || /^application\/x-www-form-urlencoded/i.test(type)) return readForm(bytes, type);
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
     // Said below, with the cases that are JSON but no object.
@@ -36,10 +30,23 @@ export async function readBody(request: IncomingMessage): Promise<Record<string,
   throw new BadRequest(400, 'the body must be a JSON object');
 }
 
-async function readForm(bytes: Buffer, type: string): Promise<Record<string, unknown>> {
+async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new BadRequest(413, `the request is larger than ${limit} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function readForm(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
   try {
-    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
+    const form = await new Response(bytes, { headers: { 'content-type': type } }).formData();
     for (const [name, value] of form)
       fields[name] = typeof value === 'string' ? value : new Uint8Array(await value.arrayBuffer());
   } catch {

@@ -1,137 +1,118 @@
-import { DartError } from '../errors.ts';
 import { accessibilityXml } from './accessibility_xml.ts';
-import type { ExecuteOptions, ExecuteResult, Guest } from './guest.ts';
+import type { ResettableGuest } from './guest.ts';
 import { BadRequest } from './http_body.ts';
-import { type PointerPlace, parsePyautogui } from './pyautogui.ts';
+import { type Call, type Handler, type Reply, say } from './http_call.ts';
+import { text, windowMatch } from './http_fields.ts';
+import { changeWallpaper, downloadFile, listDirectory, openFile, readFile, upload, wallpaper } from './http_files.ts';
+import { execute, executeWithVerification, launch, runBash, runPython } from './http_programs.ts';
 
-/** One request, read. */
-export interface Call {
-  guest: Guest;
-  pointer: PointerPlace;
-  /** Fields of a JSON or form body. */
-  body: Record<string, unknown>;
+export interface Route {
+  method: 'GET' | 'POST';
+  handler: Handler;
+  /** Status of a failure of the desktop; 500 where it is absent. */
+  failure?: number;
 }
 
-export type Reply = { status?: number; json: unknown } | { status?: number; bytes: Uint8Array; type: string };
+const get = (handler: Handler, failure?: number): Route => ({ method: 'GET', handler, failure });
+const post = (handler: Handler): Route => ({ method: 'POST', handler });
 
-/** OSWorld's endpoints (reference/osworld.md §1), and `POST /reset` for desktops that can be reset. */
-export const ROUTES: Record<string, (call: Call) => Promise<Reply>> = {
-  'GET /screenshot': async ({ guest }) => ({ bytes: (await guest.screenshot()).png(), type: 'image/png' }),
-  'GET /accessibility': async ({ guest }) => ({ json: { AT: accessibilityXml(await guest.accessibility()) } }),
-  'GET /terminal': async ({ guest }) => ({ json: { output: await guest.terminalOutput(), status: 'success' } }),
-  'GET /platform': async () => text('Linux'),
-  'GET /cursor_position': async ({ pointer }) => ({ json: [pointer.x, pointer.y] }),
-  'POST /screen_size': async ({ guest }) => ({ json: { ...guest.screen } }),
-  'POST /desktop_path': async () => ({ json: { desktop_path: '/home/user/Desktop' } }),
-  'POST /execute': execute,
-  'POST /setup/execute': execute,
-  'POST /run_python': runPython,
-  'POST /run_bash_script': async ({ guest, body }) => {
-    const result = await guest.execute(field(body, 'script'), { shell: true });
-    return {
-      json: { status: 'success', output: result.output + result.error, error: '', returncode: result.returncode },
-    };
-  },
-  'POST /setup/launch': async ({ guest, body }) => {
-    await guest.launch(commandOf(body), { shell: isTrue(body.shell) });
-    return text('launched');
-  },
-  'POST /setup/upload': async ({ guest, body }) => {
-    const data = body.file_data;
-    if (!(data instanceof Uint8Array)) throw new BadRequest(400, 'file_data is missing');
-    await guest.writeFile(field(body, 'file_path'), data);
-    return text('File Uploaded');
-  },
-  'POST /file': async ({ guest, body }) => {
-    const bytes = await guest.readFile(field(body, 'file_path'));
-    if (bytes === null) throw new BadRequest(404, 'File not found');
-    return { bytes, type: 'application/octet-stream' };
-  },
-  'POST /setup/open_file': async ({ guest, body }) => {
-    const path = field(body, 'path');
-    if ((await guest.readFile(path)) === null && (await guest.execute(['test', '-e', path])).returncode !== 0) {
-      throw new BadRequest(404, `File not found: ${path}`);
-    }
-    await guest.openFile(path);
-    return text('File opened successfully');
-  },
-  'POST /setup/activate_window': async ({ guest, body }) => {
-    await guest.activateWindow(field(body, 'window_name'), matchOf(body));
-    return text('Window activated successfully');
-  },
-  'POST /setup/close_window': async ({ guest, body }) => {
-    await guest.closeWindow(field(body, 'window_name'), matchOf(body));
-    return text('Window closed successfully');
-  },
-  'POST /reset': async ({ guest, body }) => {
-    if (!('reset' in guest) || typeof guest.reset !== 'function')
-      throw new BadRequest(404, 'this desktop cannot be reset');
-    if (typeof body.seed !== 'number') throw new BadRequest(400, 'seed must be a number');
-    await guest.reset(body.seed);
-    return { json: { status: 'success' } };
-  },
+/** OSWorld's endpoints (reference/osworld.md §1), and two of our own: `/windows`, `/reset`. docs/guest-server.md. */
+export const ROUTES: Readonly<Record<string, Route>> = {
+  // As OSWorld's second server: a screen that cannot be taken now may be there a moment later.
+  '/screenshot': get(screenshot, 503),
+  '/accessibility': get(accessibility),
+  '/terminal': get(terminal),
+  '/platform': get(async ({ guest }) => say(await guest.platform())),
+  '/cursor_position': get(async ({ guest }) => ({ json: await guest.cursorPosition() })),
+  '/windows': get(windows),
+  '/execute': post(execute),
+  '/setup/execute': post(execute),
+  '/execute_with_verification': post(executeWithVerification),
+  '/setup/execute_with_verification': post(executeWithVerification),
+  '/run_python': post(runPython),
+  '/run_bash_script': post(runBash),
+  '/setup/launch': post(launch),
+  '/setup/upload': post(upload),
+  '/file': post(readFile),
+  '/list_directory': post(listDirectory),
+  '/setup/open_file': post(openFile),
+  '/setup/download_file': post(downloadFile),
+  '/setup/change_wallpaper': post(changeWallpaper),
+  '/wallpaper': post(wallpaper),
+  '/setup/activate_window': post(activateWindow),
+  '/setup/close_window': post(closeWindow),
+  '/screen_size': post(async ({ guest }) => ({ json: { width: guest.screen.width, height: guest.screen.height } })),
+  '/window_size': post(windowSize),
+  '/desktop_path': post(async ({ guest }) => ({ json: { desktop_path: await guest.desktopPath() } })),
+  '/start_recording': post(startRecording),
+  '/end_recording': post(endRecording),
 };
 
-async function execute({ guest, pointer, body }: Call): Promise<Reply> {
-  const command = commandOf(body);
-  const result = isPython(command)
-    ? await playPython(guest, pointer, command[2] ?? '')
-    : await guest.execute(command, optionsOf(body));
-  return { json: { status: 'success', ...result } };
-}
-
-async function runPython({ guest, pointer, body }: Call): Promise<Reply> {
-  const { output, error, returncode } = await playPython(guest, pointer, field(body, 'code'));
-  const status = returncode === 0 ? 'success' : 'error';
-  return { json: { status, message: output, output, error, return_code: returncode } };
-}
-
-/** Actions come as Python code; it is read as a list of pyautogui calls and never run. */
-async function playPython(guest: Guest, pointer: PointerPlace, code: string): Promise<ExecuteResult> {
-  try {
-    for (const action of parsePyautogui(code, pointer)) await guest.act(action);
-  } catch (error) {
-    if (!(error instanceof DartError)) throw error;
-    return { output: '', error: `${error.describe()}\n`, returncode: 1 };
+/** Resets the desktop, for those that can be: `POST /reset`. It goes past the other requests, and stops them. */
+export async function reset({ guest, body, lanes, state }: Omit<Call, 'signal'>): Promise<Reply> {
+  if (!('reset' in guest) || typeof guest.reset !== 'function') {
+    throw new BadRequest(404, 'this desktop cannot be reset');
   }
-  return { output: '', error: '', returncode: 0 };
+  const { seed } = body;
+  if (typeof seed !== 'number' || !Number.isSafeInteger(seed)) throw new BadRequest(400, 'seed must be a whole number');
+  await lanes.reset(guest.id, async () => {
+    await (guest as ResettableGuest).reset(seed);
+    state.recording = false;
+  });
+  return { json: { status: 'success' } };
 }
 
-function isPython(command: string | string[]): command is string[] {
-  return (
-    Array.isArray(command) &&
-    /^python3?$/.test(command[0] ?? '') &&
-    command[1] === '-c' &&
-    /pyautogui/.test(command[2] ?? '')
-  );
+async function screenshot({ guest, lanes, signal }: Call): Promise<Reply> {
+  const frame = await lanes.inLane('screen', signal, () => guest.screenshot());
+  return { bytes: frame.png(), type: 'image/png' };
 }
 
-function commandOf(body: Record<string, unknown>): string | string[] {
-  const { command } = body;
-  if (typeof command === 'string') return command;
-  if (Array.isArray(command) && command.every((word) => typeof word === 'string')) return command;
-  throw new BadRequest(400, 'command must be a string or a list of strings');
+async function accessibility({ guest, lanes, signal }: Call): Promise<Reply> {
+  const tree = await lanes.inLane('tree', signal, () => guest.accessibility());
+  return { json: { AT: accessibilityXml(tree) } };
 }
 
-function optionsOf(body: Record<string, unknown>): ExecuteOptions {
-  const timeoutMs = typeof body.timeout === 'number' ? body.timeout * 1000 : undefined;
-  return { shell: isTrue(body.shell), timeoutMs };
+async function terminal({ guest, lanes, signal }: Call): Promise<Reply> {
+  const output = await lanes.inLane('tree', signal, () => guest.terminalOutput());
+  return { json: { output, status: 'success' } };
 }
 
-function matchOf(body: Record<string, unknown>): { strict: boolean; byClass: boolean } {
-  return { strict: isTrue(body.strict), byClass: isTrue(body.by_class) };
+async function windows({ guest }: Call): Promise<Reply> {
+  return { json: (await guest.windows()).map(({ title, wmClass }) => ({ title, wm_class: wmClass })) };
 }
 
-function isTrue(value: unknown): boolean {
-  return value === true || value === 'true';
+async function windowSize({ guest, body }: Call): Promise<Reply> {
+  const name = text(body, 'app_class_name');
+  const size = await guest.windowSize(name);
+  // OSWorld's server fails here, and its clients take that for "no such window".
+  if (size === null) throw new BadRequest(500, `no window has the class ${name}`);
+  return { json: { width: size.width, height: size.height } };
 }
 
-function field(body: Record<string, unknown>, name: string): string {
-  const value = body[name];
-  if (typeof value !== 'string' || value === '') throw new BadRequest(400, `${name} is missing`);
-  return value;
+async function activateWindow({ guest, body }: Call): Promise<Reply> {
+  await guest.activateWindow(text(body, 'window_name'), windowMatch(body));
+  return say('Window activated successfully');
 }
 
-function text(message: string): Reply {
-  return { bytes: new TextEncoder().encode(message), type: 'text/plain; charset=utf-8' };
+async function closeWindow({ guest, body }: Call): Promise<Reply> {
+  await guest.closeWindow(text(body, 'window_name'), windowMatch(body));
+  return say('Window closed successfully.');
+}
+
+async function startRecording({ guest, state }: Call): Promise<Reply> {
+  if (state.recording) throw new BadRequest(400, 'Recording is already in progress.');
+  state.recording = true;
+  try {
+    await guest.startRecording();
+  } catch (error) {
+    state.recording = false;
+    throw error;
+  }
+  return { json: { status: 'success', message: 'Started recording successfully.' } };
+}
+
+async function endRecording({ guest, state }: Call): Promise<Reply> {
+  if (!state.recording) throw new BadRequest(400, 'No recording in progress to stop.');
+  state.recording = false;
+  return { bytes: await guest.endRecording(), type: 'video/mp4' };
 }

@@ -26,3 +26,17 @@ export async function playScript(guest: Guest, actions: Action[], signal?: Abort
   }
   return { output: '', error: '', returncode: 0 };
 }
+
+/** The code of `python -c CODE` where it is about pyautogui; null for any other command. */
+export function pythonCode(command: string | string[]): string | null {
+  if (typeof command === 'string' || command.length !== 3) return null;
+  const [program = '', option, code = ''] = command;
+  return /^(?:.*\/)?python3?$/.test(program) && option === '-c' && code.includes('pyautogui') ? code : null;
+}
+
+const PASTE = /hotkey\(\s*\[?\s*["']ctrl["']\s*,\s*["']v["']/;
+
+/** Whether playing the calls would leave something out: what is printed, and what is only put on the clipboard. */
+export function needsPython(code: string): boolean {
+  return /\bprint\s*\(/.test(code) || (/\bpyperclip\.copy\b/.test(code) && !PASTE.test(code));
+}
