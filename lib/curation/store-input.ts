@@ -67,12 +67,17 @@ export class StoreInput {
   }
 
   async #last(): Promise<number> {
-    const query = this.#store.db.selectFrom('rollout').select((eb) => eb.fn.max('rollout_seq').as('last'));
-    return Number((await query.executeTakeFirst())?.last ?? 0);
+    const row = await this.#store.query((db) =>
+      db
+        .selectFrom('rollout')
+        .select((eb) => eb.fn.max('rollout_seq').as('last'))
+        .executeTakeFirst(),
+    );
+    return Number(row?.last ?? 0);
   }
 
-  async #read(narrow: (query: ReturnType<StoreInput['query']>) => ReturnType<StoreInput['query']>) {
-    const rows = await narrow(this.query()).execute();
+  async #read(narrow: (query: RolloutQuery) => RolloutQuery) {
+    const rows = await this.#store.query((db) => narrow(selectRollouts(db)).execute());
     return rows.map((row) => ({
       seq: Number(row.rollout_seq),
       isExperience: row.standing === 'experience',
@@ -83,13 +88,12 @@ export class StoreInput {
       },
     }));
   }
+}
 
-  private query() {
-    return this.#store.db
-      .selectFrom('rollout')
-      .select(['rollout_seq', 'trajectory_id', 'standing', 'record'])
-      .orderBy('rollout_seq');
-  }
+type RolloutQuery = ReturnType<typeof selectRollouts>;
+
+function selectRollouts(db: Store['db']) {
+  return db.selectFrom('rollout').select(['rollout_seq', 'trajectory_id', 'standing', 'record']).orderBy('rollout_seq');
 }
 
 function* nonEmpty(rows: readonly { isExperience: boolean; read: ReadRecord }[]) {

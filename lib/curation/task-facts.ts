@@ -48,7 +48,9 @@ export interface FactsScope {
 
 /** Everything that `dart-curate explain` goes by. Null for a task that the store has never heard of. */
 export async function readTaskFacts(store: Store, taskId: string, scope: FactsScope): Promise<TaskFacts | null> {
-  const task = await store.db.selectFrom('task').select('domain').where('task_id', '=', taskId).executeTakeFirst();
+  const task = await store.query((db) =>
+    db.selectFrom('task').select('domain').where('task_id', '=', taskId).executeTakeFirst(),
+  );
   if (!task) return null;
   const statistics = await store.taskStatistics([taskId], scope.window, { run_id: scope.run_id });
   const outcomes = await failuresByOutcome(store, [taskId], scope.run_id);
@@ -71,16 +73,18 @@ export async function failuresByOutcome(
 ): Promise<Map<string, Record<string, number>>> {
   const counts = new Map<string, Record<string, number>>();
   for (let start = 0; start < taskIds.length; start += 200) {
-    let query = store.db
-      .selectFrom('rollout')
-      .select(['task_id', 'outcome', (eb) => eb.fn.countAll().as('rollouts')])
-      .where('task_id', 'in', taskIds.slice(start, start + 200))
-      .where('standing', '!=', 'experience')
-      .groupBy(['task_id', 'outcome'])
-      .orderBy('task_id')
-      .orderBy('outcome');
-    if (runId !== undefined) query = query.where('run_id', '=', runId);
-    for (const row of await query.execute()) {
+    const rows = await store.query((db) => {
+      const query = db
+        .selectFrom('rollout')
+        .select(['task_id', 'outcome', (eb) => eb.fn.countAll().as('rollouts')])
+        .where('task_id', 'in', taskIds.slice(start, start + 200))
+        .where('standing', '!=', 'experience')
+        .groupBy(['task_id', 'outcome'])
+        .orderBy('task_id')
+        .orderBy('outcome');
+      return (runId === undefined ? query : query.where('run_id', '=', runId)).execute();
+    });
+    for (const row of rows) {
       counts.set(row.task_id, { ...counts.get(row.task_id), [row.outcome]: Number(row.rollouts) });
     }
   }
@@ -88,26 +92,29 @@ export async function failuresByOutcome(
 }
 
 async function newestRewards(store: Store, taskId: string, { window, run_id }: FactsScope): Promise<number[]> {
-  let query = store.db
-    .selectFrom('rollout')
-    .select('reward')
-    .where('task_id', '=', taskId)
-    .where('standing', '=', 'scored')
-    .orderBy('rollout_seq', 'desc')
-    .limit(window);
-  if (run_id !== undefined) query = query.where('run_id', '=', run_id);
-  return (await query.execute()).map((row) => Number(row.reward));
+  const rows = await store.query((db) => {
+    const query = db
+      .selectFrom('rollout')
+      .select('reward')
+      .where('task_id', '=', taskId)
+      .where('standing', '=', 'scored')
+      .orderBy('rollout_seq', 'desc')
+      .limit(window);
+    return (run_id === undefined ? query : query.where('run_id', '=', run_id)).execute();
+  });
+  return rows.map((row) => Number(row.reward));
 }
 
 async function groupFacts(store: Store, taskId: string, runId?: string) {
-  let query = store.db
-    .selectFrom('training_group')
-    .select(['group_id', 'state', 'reason', 'size', 'learned_version', 'updated_at'])
-    .where('task_id', '=', taskId)
-    .orderBy('updated_at', 'desc')
-    .orderBy('group_id');
-  if (runId !== undefined) query = query.where('run_id', '=', runId);
-  const rows = await query.execute();
+  const rows = await store.query((db) => {
+    const query = db
+      .selectFrom('training_group')
+      .select(['group_id', 'state', 'reason', 'size', 'learned_version', 'updated_at'])
+      .where('task_id', '=', taskId)
+      .orderBy('updated_at', 'desc')
+      .orderBy('group_id');
+    return (runId === undefined ? query : query.where('run_id', '=', runId)).execute();
+  });
   const against = rows.filter((row) => row.reason !== null);
   const learned = rows.filter((row) => row.learned_version !== null);
   return {
@@ -135,11 +142,13 @@ async function openMembers(store: Store, groups: readonly { group_id: string; si
 }
 
 async function poolFacts(store: Store, taskId: string) {
-  const row = await store.db
-    .selectFrom('experience')
-    .select([(eb) => eb.fn.countAll().as('successes'), (eb) => eb.fn.sum('scored').as('scored')])
-    .where('task_id', '=', taskId)
-    .executeTakeFirstOrThrow();
+  const row = await store.query((db) =>
+    db
+      .selectFrom('experience')
+      .select([(eb) => eb.fn.countAll().as('successes'), (eb) => eb.fn.sum('scored').as('scored')])
+      .where('task_id', '=', taskId)
+      .executeTakeFirstOrThrow(),
+  );
   const successes = Number(row.successes);
   return { successes, without_logprobs: successes - Number(row.scored ?? 0) };
 }

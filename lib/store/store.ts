@@ -31,7 +31,7 @@ export interface StoreParts {
  * store open. Each method is one transaction; what it does exactly is said at the function of the same name.
  */
 export class Store {
-  /** For queries of one's own; tables in schema.ts. */
+  /** For tests: nothing waits here for a store that is away. Everybody else asks by `query`. */
   readonly db: Kysely<StoreTables>;
   readonly #context: StoreContext;
   readonly #steady: Steady;
@@ -44,6 +44,11 @@ export class Store {
     this.#steady = steady;
     this.#rescue = rescue;
     this.db = context.db;
+  }
+
+  /** A query of one's own (tables in schema.ts), as steady as every operation: it may run more than once. */
+  query<T>(ask: (db: Kysely<StoreTables>) => Promise<T>): Promise<T> {
+    return this.#steady.run(() => ask(this.db));
   }
 
   registerRun(run: runs.NewRun): Promise<void> {

@@ -14,12 +14,14 @@ export async function forPool(
   const successes = trajectories.filter(isSuccess);
   if (successes.length === 0) return [];
   const ids = successes.map((trajectory) => trajectory.trajectory_id);
-  const rows = await store.db
-    .selectFrom('rollout')
-    .select('trajectory_id')
-    .where('trajectory_id', 'in', ids)
-    .where('standing', '=', 'experience')
-    .execute();
+  const rows = await store.query((db) =>
+    db
+      .selectFrom('rollout')
+      .select('trajectory_id')
+      .where('trajectory_id', 'in', ids)
+      .where('standing', '=', 'experience')
+      .execute(),
+  );
   const stored = new Set(rows.map((row) => row.trajectory_id));
   const pooled = new Map<string, number>();
   const wanted: Trajectory[] = [];
