@@ -202,6 +202,25 @@ describe('--cursor over the store', () => {
     await store.close();
   });
 
+  it('closes groups that the store has closed, once nobody works on them', async () => {
+    const store = await openStore(`sqlite:${at('dart.db')}`);
+    const plan = (group_id: string) => ({ group_id, run_id: 'run1', task_id: 'chrome/t1', size: 3 });
+    await store.planGroups([plan('passed'), plan('learned'), plan('busy')]);
+    await store.leaseWork([{ group_id: 'busy', rollout_index: 2 }], 'other', 3_600_000);
+    const groups = ['passed', 'learned', 'busy'].flatMap((group) => pair(group, { size: 3 }));
+    await store.insertTrajectories(groups);
+    await store.acknowledge(['passed', 'busy'], { reason: 'stale' });
+    await store.acknowledge(['learned'], { version: 1 });
+    const first = await nextOf();
+    expect([first.shown, first.summary.groups_for_next_run]).toEqual([
+      ['already_learned', 'already_learned', 'summary'],
+      1,
+    ]);
+    await store.releaseLease('other');
+    expect((await nextOf()).summary).toMatchObject({ groups_from_last_run: 1, groups_for_next_run: 0 });
+    await store.close();
+  });
+
   it('finds a rollout that got a lower number but came later', async () => {
     const store = await openStore(`sqlite:${at('dart.db')}`);
     await store.insertTrajectories([...pair('g0'), member('g1', 0), member('g1', 1)]);
