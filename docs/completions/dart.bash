@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-env build-image' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -14,7 +14,7 @@ _dart() {
     'dart-env tasks --on-error') words='fail skip' ;;
     'dart-env tasks --log-level') words='error warn info debug' ;;
     'dart-env tasks --log-format') words='text json' ;;
-    'dart-env up --driver') words='embedded' ;;
+    'dart-env up --driver') words='embedded attach' ;;
     'dart-env up --on-error') words='fail skip' ;;
     'dart-env up --log-level') words='error warn info debug' ;;
     'dart-env up --log-format') words='text json' ;;
@@ -27,6 +27,11 @@ _dart() {
     'dart-env doctor --on-error') words='fail skip' ;;
     'dart-env doctor --log-level') words='error warn info debug' ;;
     'dart-env doctor --log-format') words='text json' ;;
+    'dart-env build-image --variant') words='slim office full' ;;
+    'dart-env build-image --progress') words='auto bar lines none' ;;
+    'dart-env build-image --on-error') words='fail skip' ;;
+    'dart-env build-image --log-level') words='error warn info debug' ;;
+    'dart-env build-image --log-format') words='text json' ;;
     'dart-rollout --on-parse-error') words='observe fail' ;;
     'dart-rollout --mode') words='async batch' ;;
     'dart-rollout --sync') words='one global off' ;;
@@ -126,12 +131,13 @@ _dart() {
     return
   fi
   case "$place" in
-    'dart-env') words='tasks up screenshot act doctor --help --version' ;;
+    'dart-env') words='tasks up screenshot act doctor build-image --help --version' ;;
     'dart-env tasks') words='--from --meta --domain --id --sample --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-env up') words='--driver --count --port --grace --latency --reset --jitter --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-env up') words='--driver --count --port --grace --latency --reset --evaluate --jitter --url --after-reset --after-action --before-evaluate --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env screenshot') words='--output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env build-image') words='--variant --tag --base --mirror --security-mirror --host --output --table --progress --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout') words='simulate serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --metrics --metrics-token --output --table --progress --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout simulate') words='--workload --from --desktops --workers --gpus --mode --sync --hours --updates --sweep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-rollout serve') words='--policy --host --port --token --updates --max-requests --grace --workers --threads --sync --sync-interval --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;

@@ -1,0 +1,60 @@
+import type Docker from 'dockerode';
+
+/** One line of what Docker reports of a build, a pull or an import. */
+export interface DockerEvent {
+  stream?: string;
+  status?: string;
+  error?: string;
+  aux?: { ID?: string };
+}
+
+/** Reads to the end what Docker reports. @throws Error with Docker's words where it failed. */
+export function follow(
+  docker: Docker,
+  stream: NodeJS.ReadableStream,
+  onEvent: (event: DockerEvent) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    docker.modem.followProgress(
+      stream,
+      (error: Error | null, events: DockerEvent[] = []) => {
+        const failed = error ?? events.find((event) => event.error)?.error;
+        if (failed) reject(failed instanceof Error ? failed : new Error(failed));
+        else resolve();
+      },
+      onEvent,
+    );
+  });
+}
+
+/** Where a build is, from the lines that it writes: `step 4 of 20, 120 packages installed`. */
+export class BuildProgress {
+  #step = 'begins';
+  #packages = 0;
+  readonly #last: string[] = [];
+
+  /** @param text A piece of output, of any length. */
+  read(text: string): void {
+    for (const line of text.split('\n').map((one) => one.trim())) {
+      if (line === '') continue;
+      const [, step, steps] = /^Step (\d+)\/(\d+) :/.exec(line) ?? [];
+      if (step) {
+        this.#step = `step ${step} of ${steps}`;
+        this.#packages = 0;
+      } else if (/^Setting up /.test(line)) {
+        this.#packages += 1;
+      }
+      this.#last.push(line);
+      if (this.#last.length > 30) this.#last.shift();
+    }
+  }
+
+  get text(): string {
+    return this.#packages === 0 ? this.#step : `${this.#step}, ${this.#packages} packages installed`;
+  }
+
+  /** The last lines, for when it fails. */
+  get tail(): string {
+    return this.#last.join('\n');
+  }
+}
