@@ -75,10 +75,12 @@ function inPlaceOf(error: DartError, event: AnyRecord): ReadRecord {
 }
 
 async function source(
-  { io }: CommandContext,
+  context: CommandContext,
   path: string,
   follow: boolean,
 ): Promise<{ stream: ByteSource; name: string }> {
+  const { io } = context;
   if (!follow) return openInput(path, io);
-  return { stream: followFile(resolvePath(io, path), io.signal), name: path };
+  const onCut = (message: string) => logOf(context).warn(message);
+  return { stream: followFile(resolvePath(io, path), io.signal, { onCut }), name: path };
 }

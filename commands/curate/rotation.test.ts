@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -121,6 +131,38 @@ describe('a renamed file', () => {
       'in.ndjson.1: the file is gone with a last line that never ended: 8 bytes were not read',
     );
     expect((await next()).said).toBe('');
+  });
+});
+
+describe('a file that was cut by copytruncate', () => {
+  const cut = (copy: string) => {
+    copyFileSync(at('in.ndjson'), at(copy));
+    truncateSync(at('in.ndjson'));
+  };
+
+  it('is told of loudly, and its copy is read to the end', async () => {
+    write('in.ndjson', 'a');
+    await next();
+    write('in.ndjson', 'b');
+    cut('in.ndjson.1');
+    write('in.ndjson', 'c');
+    const { code, groups, said } = await next();
+    expect([code, groups]).toEqual([0, ['b', 'c']]);
+    const sizes = `it had ${pair('a').length} bytes when it was read last and has ${pair('c').length} now`;
+    expect(said).toContain(
+      `warning: in.ndjson: the file was cut (${sizes}). Its copy in.ndjson.1 is read on; lines that`,
+    );
+    expect(said).toContain('Try: logrotate without copytruncate');
+    expect(await next()).toEqual({ code: 1, groups: [], said: '' });
+  });
+
+  it('and had no lines left to read is read on from where it stands', async () => {
+    write('in.ndjson', 'a');
+    await next();
+    cut('in.ndjson-20260102');
+    expect((await next()).code).toBe(1);
+    write('in.ndjson', 'b');
+    expect(await next()).toEqual({ code: 0, groups: ['b'], said: '' });
   });
 });
 

@@ -1,4 +1,5 @@
 import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { followFile } from '../../lib/stream/follow.ts';
 import { type ReadRecord, readRecords } from '../../lib/stream/reader.ts';
@@ -26,6 +27,8 @@ export async function* readTrainingInput(
   }
   if (!grows) return;
   const onError = options['on-error'] === 'skip' ? 'skip' : 'fail';
-  const growing = followFile(resolvePath(context.io, last), signal);
+  const growing = followFile(resolvePath(context.io, last), signal, {
+    onCut: (message) => logOf(context).warn(message),
+  });
   yield* readRecords(growing, { name: last, onError, onSkip: (error) => bad.take(error), command: context.command });
 }

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { fileError } from '../stream/errno.ts';
-import { endOfLines, type FilePlace, headOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
-import { between, findCompressed, findRenamed } from './rotated-files.ts';
+import { endOfLines, type FilePlace, headOf, isSame, isSameInode, type OpenFile, openIfThere } from './open-file.ts';
+import { between, findCompressed, findCopy, findRenamed } from './rotated-files.ts';
 
 /** Whole lines that have not been read yet. */
 export interface FilePart {
@@ -76,10 +76,14 @@ async function goOn(found: NewParts, own: OpenFile | null, place: FilePlace): Pr
     found.next.renamed = renamed;
     return;
   }
-  if (moved) renamed.push(await follow(found, moved, place, undefined));
-  const last = moved ? moved.path : await tellUnread(found, path, place);
-  if (last === null) found.warnings.push(`${path}: the file was replaced or cut; it is read from its beginning`);
-  else {
+  const isCut = isSameInode(own, place);
+  const copy = isCut ? await findCopy(path, place) : null;
+  const whole = moved ?? copy;
+  if (whole) renamed.push(await follow(found, whole, place, undefined));
+  const last = whole ? whole.path : await tellUnread(found, path, place);
+  if (isCut) found.warnings.push(cutWarning(own, place, copy));
+  else if (last === null) found.warnings.push(`${path}: the file was replaced; it is read from its beginning`);
+  if (last !== null) {
     const known = new Set([own.inode, ...renamed.map((one) => one.inode)]);
     for (const file of await between(path, last, known)) {
       renamed.push(await follow(found, file, { ...EMPTY, path: file.path }, undefined));
@@ -87,6 +91,15 @@ async function goOn(found: NewParts, own: OpenFile | null, place: FilePlace): Pr
   }
   found.next = await take(found, own, { ...EMPTY, path });
   found.next.renamed = renamed;
+}
+
+/** What a file that was cut may have cost, and how not to lose anything. */
+function cutWarning(own: OpenFile, place: FilePlace, copy: OpenFile | null): string {
+  const sizes = `it had ${place.size ?? place.offset} bytes when it was read last and has ${own.size} now`;
+  const lost = copy
+    ? `Its copy ${copy.path} is read on; lines that came between the copy and the cut are in neither`
+    : `Lines that came after line ${place.lines} and before the cut are lost`;
+  return `${place.path}: the file was cut (${sizes}). ${lost}. Try: logrotate without copytruncate, so that it renames`;
 }
 
 /** Adds what is new in a renamed file. A line without its end is told of once, `told` being the size that it was told at. */
@@ -115,6 +128,7 @@ async function take(found: NewParts, file: OpenFile, place: FilePlace): Promise<
     head,
     head_bytes,
     size: file.size,
+    born: file.born,
   };
   if (end > start) found.parts.push({ path: file.path, file: file.handle, start, end, place: next });
   else await file.handle.close();

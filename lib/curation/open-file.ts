@@ -17,6 +17,8 @@ export interface FilePlace {
   head_bytes: number;
   /** Bytes of the file when it was read last, a line without its end included. Older cursors do not have it. */
   size?: number;
+  /** When it was made, milliseconds since 1970: inodes are used again. 0 or absent where that is not known. */
+  born?: number;
   /** Files that had this name earlier and still lie beside it, oldest first: their writers may be at them yet. */
   renamed?: FilePlace[];
 }
@@ -28,6 +30,8 @@ export interface OpenFile {
   inode: number;
   /** Bytes when it was opened. */
   size: number;
+  /** When it was made; 0 where the file system does not say. */
+  born: number;
 }
 
 const NEWLINE = 10;
@@ -43,8 +47,8 @@ export async function openIfThere(path: string): Promise<OpenFile | null> {
     if (found.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
     if (!found.isFile()) throw noFile(path, found.isFIFO());
     const handle = await open(path, 'r');
-    const { ino, size } = await handle.stat();
-    return { path, handle, inode: ino, size };
+    const { ino, size, birthtimeMs } = await handle.stat();
+    return { path, handle, inode: ino, size, born: birthtimeMs };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
@@ -87,4 +91,10 @@ export function hashOf(bytes: Uint8Array): string {
 /** True where the file begins as it did, and has not become shorter than what was read of it. */
 export async function isSame(file: OpenFile, place: FilePlace): Promise<boolean> {
   return file.size >= place.offset && (await headOf(file, place.head_bytes)) === place.head;
+}
+
+/** True where it is the file of `place`, whatever is in it now: one that was cut and not one that has come in its place. */
+export function isSameInode(file: OpenFile, place: FilePlace): boolean {
+  const isKnown = file.born > 0 && place.born !== undefined && place.born > 0;
+  return file.inode === place.inode && (isKnown ? file.born === place.born : file.size < place.offset);
 }

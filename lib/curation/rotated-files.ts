@@ -30,6 +30,21 @@ export async function findRenamed(path: string, place: FilePlace): Promise<OpenF
 }
 
 /**
+ * The copy that `copytruncate` made of the file of `place` before it was cut: by logrotate's names, of another inode, and
+ * with the same beginning.
+ */
+export async function findCopy(path: string, place: FilePlace): Promise<OpenFile | null> {
+  if (place.head_bytes === 0) return null;
+  for (const name of await namesBeside(path)) {
+    if (PACKED.test(name) || rankOf(path, name) === null) continue;
+    const file = await openIfThere(join(dirname(path), name));
+    if (file && (await isSame(file, place))) return file;
+    await file?.handle.close();
+  }
+  return null;
+}
+
+/**
  * Files that had the name of `path` after `last` had it, oldest first: two rotations between two runs leave one that was
  * never seen. Known by logrotate's names, NAME.1 after NAME.2 and NAME-20260102 after NAME-20260101.
  * @param known inodes of those that are read already.

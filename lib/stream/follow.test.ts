@@ -16,12 +16,29 @@ describe('followFile', () => {
     writeFileSync(path, '{"a":1}\n{"a"');
     const stop = new AbortController();
     const seen: string[] = [];
-    for await (const bytes of followFile(path, stop.signal, 1)) {
+    for await (const bytes of followFile(path, stop.signal, { pollMs: 1 })) {
       seen.push(Buffer.from(bytes).toString());
       if (seen.length === 1) appendFileSync(path, ':2}\n');
       else setTimeout(() => stop.abort(), 5);
     }
     expect(seen).toEqual(['{"a":1}\n{"a"', ':2}\n']);
+  });
+
+  it('tells of a file that was cut, and reads it from its beginning', async () => {
+    const path = join(dir, 'cut.ndjson');
+    writeFileSync(path, '{"a":1}\n{"a"');
+    const stop = new AbortController();
+    const told: string[] = [];
+    let text = '';
+    for await (const bytes of followFile(path, stop.signal, { pollMs: 1, onCut: (message) => told.push(message) })) {
+      text += Buffer.from(bytes).toString();
+      if (told.length === 0) writeFileSync(path, 'b\n');
+      if (text.endsWith('b\n')) stop.abort();
+    }
+    expect(text).toBe('{"a":1}\n{"a"\nb\n');
+    expect(told).toEqual([
+      expect.stringContaining(`${path}: the file was cut: 12 bytes of it were read and it has 2 now`),
+    ]);
   });
 
   it('says that there is no such file', async () => {

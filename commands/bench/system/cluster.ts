@@ -115,7 +115,7 @@ async function readUsage(
   const stop = new AbortController();
   rollout.once('exit', () => stop.abort());
   const readings: UsageReading[] = [];
-  for await (const { record } of readRecords(followFile(file, stop.signal, 50), { name: file })) {
+  for await (const { record } of readRecords(followFile(file, stop.signal, { pollMs: 50 }), { name: file })) {
     if (record.type !== 'event' || record.event !== 'usage') continue;
     readings.push(record as unknown as UsageReading);
     if (enough(readings)) return readings;

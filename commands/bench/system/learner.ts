@@ -25,7 +25,7 @@ let version = 0;
 let updating = Promise.resolve();
 let busy = false;
 const gatherer = new GroupGatherer();
-const input = followFile(samples, stop.signal, 20);
+const input = followFile(samples, stop.signal, { pollMs: 20 });
 for await (const { record, where } of readRecords(input, { name: samples })) {
   if (record.type !== 'sample') continue;
   const group = gatherer.add(parseRecord('sample', record, where), where);
