@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noCounts } from '../../lib/environment/pool_counts.ts';
 import type { SessionStatus } from '../../lib/rollout/status.ts';
 import { Tally } from '../../lib/rollout/tally.ts';
 import { RecentUsage, standing } from './standing.ts';
@@ -10,7 +11,7 @@ function statusAt(seconds: number, parts: Partial<SessionStatus> = {}): SessionS
   const usage = { ...START, trajectories: 0, actions: 0, seconds };
   return {
     ...{ run_id: 'r', policy: 'p', version: 2, syncs: 0, tally, usage, desktops: [], running: 2 },
-    ...{ desktopFailures: 0, workers: [], waiting: 0, ...parts },
+    ...{ desktopFailures: 0, desktopCounts: noCounts(), workers: [], waiting: 0, ...parts },
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedGuest } from '../desktop/guest.ts';
+import { DartError } from '../errors.ts';
 import type { Guest } from '../guest/guest.ts';
 import { serveGuest } from '../guest/http_server.ts';
 import type { Env } from '../stream/records.ts';
@@ -66,7 +67,7 @@ describe('AttachDriver', () => {
     const dead = new AttachDriver([env('a')], {
       connect: async () => new FakeGuest('a', { screenshot: () => Promise.reject(new Error('refused')) }),
     });
-    await expect(new EnvironmentPool([dead]).lease()).rejects.toThrow(
+    await expect(new EnvironmentPool([dead], { retryMs: 0 }).lease()).rejects.toThrow(
       'no desktop is left; the last one failed: refused',
     );
     expect(() => new AttachDriver([env('a', null)], { connect: async () => plain('a') })).toThrow(
@@ -90,5 +91,74 @@ describe('AttachDriver', () => {
     } finally {
       await server.close();
     }
+  });
+});
+
+describe('AttachDriver, of desktops that cannot reset themselves', () => {
+  it('asks for another one in the place of a used one, where its record says how', async () => {
+    const replace = async ({ env_id }: Env) => env(`${env_id}x`);
+    const driver = new AttachDriver([{ ...env('a'), replace_url: 'http://127.0.0.1:1/replace' }], {
+      connect: async ({ env_id }) => plain(env_id),
+      replace,
+    });
+    const pool = new EnvironmentPool([driver]);
+    const first = await pool.lease();
+    await first.reset(1);
+    pool.release(first);
+    const second = await pool.lease();
+    await second.reset(2);
+    expect([first.id, second.id]).toEqual(['a', 'ax']);
+    expect(pool.counts).toMatchObject({ booted: 2, replaced: 1, retired: 0 });
+    await pool.close();
+  });
+
+  it('replaces one that does not answer any more', async () => {
+    const dead = new Set(['a']);
+    const screenshot = (id: string) => () => {
+      if (dead.has(id)) throw new Error('refused');
+    };
+    const driver = new AttachDriver([{ ...env('a'), replace_url: 'http://127.0.0.1:1/replace' }], {
+      connect: async ({ env_id }) => new FakeGuest(env_id, { screenshot: screenshot(env_id) }),
+      replace: async () => env('b'),
+    });
+    expect((await driver.start(0, 'a')).id).toBe('b');
+  });
+
+  it('gives a used one up for good, where nobody replaces it', async () => {
+    const driver = new AttachDriver([env('a')], { connect: async ({ env_id }) => plain(env_id) });
+    const pool = new EnvironmentPool([driver]);
+    const first = await pool.lease();
+    await first.reset(1);
+    pool.release(first);
+    await expect(pool.lease()).rejects.toThrow('was used and cannot go back to a clean state');
+    expect(pool.counts).toMatchObject({ retired: 1, failures: { boot: 0 } });
+    await pool.close();
+  });
+
+  it('finds out by the first reset whether a server of which nothing is known has one', async () => {
+    const refused = new DartError('POST /reset failed', { cause: new Error('status 404: Not Found') });
+    const resets: number[] = [];
+    const reset = (seed: number) => {
+      resets.push(seed);
+      if (seed === 1) throw refused;
+    };
+    const driver = new AttachDriver([env('a'), env('b')], {
+      connect: async ({ env_id }) => new FakeGuest(env_id, { reset }),
+    });
+    const without = await driver.start(0, 'a');
+    await without.reset(1);
+    expect([without.disposable, resets]).toEqual([true, [1]]);
+    await expect(without.reset(2)).rejects.toThrow('was used');
+    const having = await driver.start(1, 'b');
+    await having.reset(2);
+    await having.reset(3);
+    expect([having.disposable, resets]).toEqual([false, [1, 2, 3]]);
+  });
+
+  it('takes the waits from the record', async () => {
+    const waits = { after_reset_s: 5, after_action_s: 0.5, before_evaluate_s: 0 };
+    const driver = new AttachDriver([{ ...env('a'), waits }], { connect: async ({ env_id }) => plain(env_id) });
+    const started = await driver.start(0, 'a');
+    expect(started.waits).toEqual({ afterResetMs: 5000, afterActionMs: 500, beforeEvaluateMs: 0 });
   });
 });

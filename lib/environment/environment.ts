@@ -36,16 +36,18 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-/** The same desktop, with other waits where `waits` says so. */
-export function withWaits(env: Environment, waits: Partial<ProtocolWaits>): Environment {
-  const { id, driver, guest, serverUrl, cdpUrl, vlcUrl, vncUrl } = env;
+/** The same desktop as another object; what `changes` has takes the place of what it had. */
+export function sameDesktop(env: Environment, changes: Partial<Pick<Environment, 'waits' | 'reset'>>): Environment {
+  const { id, driver, guest, waits, serverUrl, cdpUrl, vlcUrl, vncUrl } = env;
   return {
-    ...{ id, driver, guest, serverUrl, cdpUrl, vlcUrl, vncUrl, waits: { ...env.waits, ...waits } },
+    ...{ id, driver, guest, waits, serverUrl, cdpUrl, vlcUrl, vncUrl },
+    // What is known of some only after their first reset.
     get disposable() {
       return env.disposable;
     },
-    reset: (seed, signal) => env.reset(seed, signal),
+    reset: changes.reset ?? ((seed, signal) => env.reset(seed, signal)),
     close: () => env.close(),
+    ...(changes.waits === undefined ? {} : { waits: changes.waits }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Env } from '../stream/records.ts';
-import { type Driver, withWaits } from './environment.ts';
+import { type Driver, sameDesktop } from './environment.ts';
 import type { OpenOptions } from './kind.ts';
 import { EnvironmentPool, type PoolOptions } from './pool.ts';
 import { type DesktopRequest, parseDesktops } from './request.ts';
@@ -10,7 +10,10 @@ export async function openDriver(request: DesktopRequest, options: OpenOptions):
   const { kind, count, spares, values, waits } = request;
   const driver = await kind.open(count + spares, values, options);
   if (Object.keys(waits).length === 0) return driver;
-  const start: Driver['start'] = async (...place) => withWaits(await driver.start(...place), waits);
+  const start: Driver['start'] = async (...place) => {
+    const env = await driver.start(...place);
+    return sameDesktop(env, { waits: { ...env.waits, ...waits } });
+  };
   return { name: driver.name, capacity: driver.capacity, start };
 }
 

@@ -87,7 +87,7 @@ describe('EnvironmentPool', () => {
         throw new Error(`no such image (place ${place})`);
       },
     };
-    const pool = new EnvironmentPool([broken]);
+    const pool = new EnvironmentPool([broken], { retryMs: 0 });
     await expect(pool.lease()).rejects.toMatchObject({
       message: expect.stringMatching(/^no desktop is left; the last one failed: no such image/),
       where: 'docker:2',

@@ -1,72 +1,56 @@
 import { DartError, messageOf } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
-import type { Driver, Environment } from './environment.ts';
+import { DesktopUsedUp, type Driver, type Environment } from './environment.ts';
+import { lookAt } from './health.ts';
 import { Place } from './place.ts';
+import { type FailureReason, noCounts, type PoolCounts } from './pool_counts.ts';
+import { POOL_DEFAULTS, type PoolOptions, type Release } from './pool_options.ts';
+import { Turns } from './turns.ts';
+import { Waiters } from './waiters.ts';
+import { delay } from './waiting.ts';
 
-export interface PoolOptions {
-  /** Begins the ids of the desktops, in place of the name of their driver. */
-  name?: string;
-  /** How many are leased at once at most; the others are spares. */
-  leases?: number;
-  /** How many start at once. */
-  starts?: number;
-  /** After so many failures in a row a desktop is not replaced any more. */
-  maxFailures?: number;
-  /** Told of each failure: a failed desktop, or one that could not be started. */
-  onFailure?: (failure: DesktopFailure) => void;
-}
+export type { DesktopFailure, PoolOptions, Release } from './pool_options.ts';
 
-export interface DesktopFailure {
-  env_id: string;
-  error: unknown;
-  /** True when this was the last straw. */
-  retired: boolean;
-}
-
-export interface Release {
-  /** What went wrong with the desktop, if anything: it is replaced before it is leased again. */
-  failed?: unknown;
-  /** A task whose own set-up may be to blame. Failures that all come from one such task retire nothing. */
-  task?: string;
-}
-
-interface Waiter {
-  resolve: (env: Environment) => void;
-  reject: (error: unknown) => void;
-}
-
-const DEFAULT_MAX_FAILURES = 3;
+/** The desktop of a dead host may never close; its place is taken again after this. */
+const CLOSE_MS = 30_000;
 
 /**
- * Desktops to be leased one at a time. One that fails is replaced by a new one in its place; a place that keeps
- * failing is retired; when none is left every lease rejects with a DartError that says what is missing.
+ * Desktops to be leased one at a time. One that fails, or that is good for one rollout only, is replaced in its place
+ * while the others go on; a place that keeps failing is retired; when none is left every lease rejects with a DartError
+ * that says what is missing.
  */
 export class EnvironmentPool {
-  readonly #places: Place[];
+  readonly #places: Place[] = [];
   readonly #idle: Place[] = [];
+  /** Leased, or being looked at for a lease. */
+  readonly #taken = new Set<Place>();
   readonly #leased = new Map<Environment, Place>();
-  readonly #waiters: Waiter[] = [];
-  readonly #options: PoolOptions;
-  readonly #names: string;
-  readonly #starting = new Set<Promise<void>>();
+  readonly #waiters = new Waiters<Place>();
+  readonly #options: PoolOptions & typeof POOL_DEFAULTS;
+  readonly #turns: Turns;
+  /** Everything under way that `close` must wait for. */
+  readonly #works = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #failures = 0;
+  readonly #counts = noCounts();
+  readonly #names: string[] = [];
+  readonly #rounds: NodeJS.Timeout;
   #lastError: unknown = null;
   #watcher: (desktop: Env) => void = () => {};
+  #grown: (places: number) => void = () => {};
 
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
-    this.#options = options;
-    this.#names = drivers.map((driver) => `${driver.name}:${driver.capacity}`).join(', ');
-    this.#places = drivers.flatMap((driver) =>
-      Array.from({ length: driver.capacity }, (_, index) => new Place(driver, index)),
-    );
-    for (const place of this.#places) this.#start(place);
+    this.#options = { ...POOL_DEFAULTS, ...options };
+    this.#turns = new Turns(options.starts ?? Number.POSITIVE_INFINITY);
+    for (const driver of drivers) this.add(driver);
+    this.#rounds = setInterval(() => this.checkIdle(), this.#options.healthMs);
+    this.#rounds.unref();
   }
 
-  /** Desktops that are not retired. */
+  /** Desktops that can be leased at once: those that are not retired, without the spares. */
   get size(): number {
-    return this.#places.filter((place) => !place.retired).length;
+    const running = this.#places.filter((place) => !place.retired).length;
+    return Math.min(running, this.#options.leases ?? running);
   }
 
   /** Names of the desktops that run. */
@@ -76,12 +60,44 @@ export class EnvironmentPool {
 
   /** Failures so far, of all desktops. */
   get failures(): number {
-    return this.#failures;
+    return Object.values(this.#counts.failures).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** What has happened so far. */
+  get counts(): PoolCounts {
+    return { ...this.#counts, failures: { ...this.#counts.failures } };
+  }
+
+  /** Starts further desktops. */
+  add(driver: Driver): void {
+    this.#names.push(`${driver.name}:${driver.capacity}`);
+    const places = Array.from({ length: driver.capacity }, (_, i) => new Place(driver, i, this.#options.name));
+    this.#places.push(...places);
+    for (const place of places) this.#start(place);
+    this.#grown(places.length);
+  }
+
+  /** Tells `grown` of places that are added from now on. */
+  onGrowth(grown: (places: number) => void): void {
+    this.#grown = grown;
+  }
+
+  /** A desktop that has gone for good, as others say: nobody gets it any more. */
+  retire(envId: string): void {
+    const place = this.#places.find(({ environment }) => environment?.id === envId);
+    if (!place || place.retired) return;
+    const idle = this.#idle.indexOf(place);
+    if (idle >= 0) this.#idle.splice(idle, 1);
+    this.#retire(place);
+    // One that somebody has goes when it is given back.
+    if (idle < 0) return;
+    this.#tell(place, 'stopped');
+    this.#work(this.#closeOf(place));
   }
 
   /**
-   * Tells `watcher` of each desktop that runs, and from then on of each that becomes ready, fails, or stops at the end.
-   * Leases are not told: they change with every rollout.
+   * Tells `watcher` of each desktop that runs, and from then on of each that becomes ready, fails, or stops. Leases are
+   * not told: they change with every rollout.
    */
   watch(watcher: (desktop: Env) => void): void {
     this.#watcher = watcher;
@@ -90,29 +106,14 @@ export class EnvironmentPool {
 
   /** A desktop for the caller alone, as soon as one is free; first come, first served. */
   async lease(signal?: AbortSignal): Promise<Environment> {
-    signal?.throwIfAborted();
-    const idle = this.#idle.shift();
-    if (idle) return this.#hand(idle);
-    if (this.size === 0) throw this.#noneLeft();
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-        reject(signal!.reason);
-      };
-      const settle = () => signal?.removeEventListener('abort', stop);
-      const waiter: Waiter = {
-        resolve: (env) => {
-          settle();
-          resolve(env);
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      };
-      this.#waiters.push(waiter);
-      signal?.addEventListener('abort', stop, { once: true });
-    });
+    for (let first = false; ; first = true) {
+      const place = await this.#take(first, signal);
+      if (performance.now() - place.seenMs < this.#options.freshMs || (await this.#isWell(place))) {
+        if (!signal?.aborted && !this.#closing.signal.aborted) return this.#hand(place);
+        this.#giveBack(place);
+        throw signal?.aborted ? signal.reason : this.#closing.signal.reason;
+      }
+    }
   }
 
   /** Gives a desktop back. Releasing twice is harmless. */
@@ -120,50 +121,152 @@ export class EnvironmentPool {
     const place = this.#leased.get(env);
     if (!place) return;
     this.#leased.delete(env);
-    if (outcome.failed === undefined) {
-      place.succeeded();
-      this.#offer(place);
+    if (outcome.failed !== undefined) {
+      this.#failed(place, outcome.task === undefined ? 'rollout' : 'setup', outcome.failed, outcome.task);
       return;
     }
-    this.#tell(place, 'failed');
-    place.replace();
-    this.#failed(place, env.id, outcome.failed, outcome.task);
-    // A desktop that failed may also fail to close; it is out of the pool either way.
-    void env.close().catch(() => {});
+    place.succeeded();
+    this.#giveBack(place);
+  }
+
+  /** Looks at every desktop that nobody has; one that does not answer is replaced. */
+  checkIdle(): void {
+    const now = performance.now();
+    const due = this.#idle.filter((place) => now - place.seenMs >= this.#options.healthMs);
+    for (const place of due) {
+      this.#idle.splice(this.#idle.indexOf(place), 1);
+      this.#work(this.#isWell(place).then((well) => well && this.#offer(place)));
+    }
   }
 
   /** Closes every desktop, leased or not. */
   async close(): Promise<void> {
-    this.#closing.abort(new DartError('the desktops are being closed'));
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#closing.signal.reason);
-    await Promise.all(this.#starting);
+    await this.abandon();
     for (const place of this.#places) if (!place.environment?.serverUrl) this.#tell(place, 'stopped');
-    await Promise.all(this.#places.map((place) => place.close()));
+    await Promise.all(this.#places.map((place) => place.vacate()?.close()));
+  }
+
+  /** Ends all leasing and looking after, and leaves the desktops as they are. */
+  async abandon(): Promise<void> {
+    clearInterval(this.#rounds);
+    this.#closing.abort(new DartError('the desktops are being closed'));
+    this.#waiters.disappoint(this.#closing.signal.reason);
+    await Promise.all(this.#works);
+  }
+
+  #take(first: boolean, signal?: AbortSignal): Promise<Place> {
+    signal?.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
+    if (this.size === 0) throw this.#noneLeft();
+    const taken = this.#waiters.wait(first, signal);
+    this.#serve();
+    return taken;
+  }
+
+  /** Hands idle desktops to those who wait. */
+  #serve(): void {
+    const most = this.#options.leases ?? Number.POSITIVE_INFINITY;
+    while (this.#waiters.count > 0 && this.#idle.length > 0 && this.#taken.size < most) {
+      const place = this.#idle.shift()!;
+      this.#taken.add(place);
+      this.#waiters.serve(place);
+    }
+  }
+
+  #offer(place: Place): void {
+    this.#idle.push(place);
+    this.#serve();
+  }
+
+  #giveBack(place: Place): void {
+    this.#taken.delete(place);
+    if (!place.spent && !place.retired) this.#offer(place);
+    else {
+      this.#tell(place, 'stopped');
+      this.#renew(place);
+      this.#serve();
+    }
+  }
+
+  /** False for one that does not answer; it is replaced then. */
+  async #isWell(place: Place): Promise<boolean> {
+    try {
+      await lookAt(place.environment!);
+      place.seenMs = performance.now();
+      return true;
+    } catch (error) {
+      this.#failed(place, 'idle', error);
+      return false;
+    }
+  }
+
+  /** Closes what stands in a place, and starts another one there unless it is retired. */
+  #renew(place: Place): void {
+    const closed = this.#closeOf(place);
+    this.#work(closed);
+    if (!place.retired) void closed.then(() => this.#start(place));
+  }
+
+  async #closeOf(place: Place): Promise<void> {
+    // A desktop that failed may also fail to close; it is out of the pool either way.
+    const closed = place
+      .vacate()
+      ?.close()
+      .catch(() => {});
+    const late = new AbortController();
+    await Promise.race([closed, delay(CLOSE_MS, late.signal).catch(() => {})]);
+    late.abort();
   }
 
   #start(place: Place): void {
-    const started = place.start(this.#closing.signal).then(
-      () => {
-        this.#tell(place, 'ready');
-        if (!this.#closing.signal.aborted) this.#offer(place);
-      },
-      (error: unknown) => this.#failed(place, place.id, error),
-    );
-    this.#starting.add(started);
-    void started.finally(() => this.#starting.delete(started));
+    if (this.#closing.signal.aborted) return;
+    this.#work(this.#boot(place));
   }
 
-  #failed(place: Place, envId: string, error: unknown, task?: string): void {
-    if (this.#closing.signal.aborted) return;
-    this.#failures += 1;
-    this.#lastError = error;
-    place.failed(task, this.#options.maxFailures ?? DEFAULT_MAX_FAILURES);
-    this.#options.onFailure?.({ env_id: envId, error, retired: place.retired });
-    if (!place.retired) {
-      this.#start(place);
-      return;
+  async #boot(place: Place): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      await delay(place.failedStarts * this.#options.retryMs, signal);
+      await this.#turns.run(async () => {
+        signal.throwIfAborted();
+        await place.start(signal);
+      });
+    } catch (error) {
+      place.failedStarts += 1;
+      if (!(error instanceof DesktopUsedUp)) return this.#failed(place, 'boot', error);
+      this.#lastError = error;
+      return this.#retire(place);
     }
-    if (this.size === 0) for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#noneLeft());
+    this.#counts.booted += 1;
+    if (place.again) this.#counts.replaced += 1;
+    this.#tell(place, 'ready');
+    if (!signal.aborted) this.#offer(place);
+  }
+
+  #failed(place: Place, reason: FailureReason, error: unknown, task?: string): void {
+    const envId = place.environment?.id ?? place.id;
+    this.#taken.delete(place);
+    if (this.#closing.signal.aborted) return;
+    this.#counts.failures[reason] += 1;
+    this.#lastError = error;
+    const { retired } = place;
+    place.failed(task, this.#options.maxFailures);
+    if (place.retired && !retired) this.#counts.retired += 1;
+    this.#tell(place, 'failed');
+    this.#options.onFailure?.({ env_id: envId, error, reason, retired: place.retired });
+    this.#renew(place);
+    this.#tellNoneLeft();
+  }
+
+  #retire(place: Place): void {
+    place.retired = true;
+    this.#counts.retired += 1;
+    this.#tellNoneLeft();
+  }
+
+  #tellNoneLeft(): void {
+    if (this.size === 0) this.#waiters.disappoint(this.#noneLeft());
+    else this.#serve();
   }
 
   #tell(place: Place, state: Env['state']): void {
@@ -171,17 +274,13 @@ export class EnvironmentPool {
     if (desktop) this.#watcher(desktop);
   }
 
-  #offer(place: Place): void {
-    const waiter = this.#waiters.shift();
-    if (waiter) waiter.resolve(this.#hand(place));
-    else this.#idle.push(place);
+  #work(work: Promise<unknown>): void {
+    this.#works.add(work);
+    void work.finally(() => this.#works.delete(work));
   }
 
   #hand(place: Place): Environment {
-    const env = place.environment!;
-    // A new object for each lease, so that releasing an old one twice cannot give back somebody else's.
-    const { id, driver, guest, waits, serverUrl } = env;
-    const lease = { id, driver, guest, waits, serverUrl, reset: env.reset.bind(env), close: env.close.bind(env) };
+    const lease = place.lease();
     this.#leased.set(lease, place);
     return lease;
   }
@@ -189,7 +288,7 @@ export class EnvironmentPool {
   #noneLeft(): DartError {
     const why = this.#lastError === null ? 'there is none' : `the last one failed: ${messageOf(this.#lastError)}`;
     return new DartError(`no desktop is left; ${why}`, {
-      where: this.#names || '--env',
+      where: this.#names.join(', ') || '--env',
       hint: 'other desktops with --env, such as embedded:4',
     });
   }

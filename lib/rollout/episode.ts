@@ -1,4 +1,5 @@
 import type { Environment } from '../environment/environment.ts';
+import { lookAt } from '../environment/health.ts';
 import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
@@ -134,10 +135,17 @@ class Episode {
       reward = await evaluate(this.#item.group.task, this.#env.guest, options);
     } catch (error) {
       this.#signal.throwIfAborted();
+      await this.#stillThere();
       return { steps, outcome: 'evaluator_error', reward: null, error: messageOf(error) };
     }
     if (reward > SUCCESS) return { steps, outcome: 'success', reward };
+    await this.#stillThere();
     return { steps, outcome: this.#ended ? 'failure' : 'truncated', reward };
+  }
+
+  /** What a dead desktop does not answer may look like work that was not done: its rollout failed, not the policy. */
+  #stillThere(): Promise<void> {
+    return this.#onDesktop(() => lookAt(this.#env));
   }
 
   async #step(): Promise<void> {

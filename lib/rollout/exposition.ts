@@ -16,6 +16,7 @@ export function prometheusMetrics(status: SessionStatus): PrometheusMetric[] {
     gauge('worker_utilisation_ratio', 'Worker time with a request in flight.', rates.worker_utilisation),
     gauge('desktops', 'Desktops that are not retired.', status.running),
     counter('desktop_failures_total', 'Desktops that failed or could not be started.', status.desktopFailures),
+    ...desktopEvents(status),
     ...times('desktop', 'env_id', 'a desktop', 'inside a live rollout', status.desktops),
     ...times('worker', 'worker', 'a worker', 'with a request in flight', status.workers),
     ...workerMetrics(status),
@@ -40,6 +41,15 @@ function trajectories({ tally, usage }: SessionStatus): PrometheusMetric[] {
     gauge('success_ratio', 'Mean reward of the newest 100 scored trajectories.', tally.recentReward),
     counter('actions_total', 'Steps of trajectories that ended.', usage.actions),
     counter('parse_errors_total', 'Steps whose reply could not be read.', tally.parseErrors),
+  ];
+}
+
+function desktopEvents({ desktopCounts: { booted, replaced, failures } }: SessionStatus): PrometheusMetric[] {
+  const name = 'dart_rollout_desktop_failures_by_reason_total';
+  return [
+    byLabel(name, 'counter', 'The same, by where it failed.', 'reason', Object.entries(failures)),
+    counter('desktops_booted_total', 'Desktops that became ready.', booted),
+    counter('desktops_replaced_total', 'Of these: in the place of another one.', replaced),
   ];
 }
 

@@ -24,6 +24,7 @@ function statusOf(parts: Partial<SessionStatus> = {}): SessionStatus {
       { id: 'd-1', held_s: 60, busy_s: 30 },
     ],
     ...{ running: 2, desktopFailures: 1, waiting: 4 },
+    desktopCounts: { booted: 3, replaced: 1, retired: 0, failures: { boot: 0, setup: 0, rollout: 1, idle: 0 } },
     workers: [
       { id: 'w-0', held_s: 60, busy_s: 15, state: 'serving', version: 7, inFlight: 2, foreign: 0 },
       { id: 'w-1', held_s: 40, busy_s: 10, state: 'out', version: 6, inFlight: 0, foreign: 0 },
@@ -40,7 +41,11 @@ describe('metricRecords', () => {
 
   it('gives shares and rates since the beginning, of all and of each', () => {
     const records = metricRecords(statusOf(), null).map((record) => metricSchema.parse(record));
-    const values = records.map(({ name, env_id, worker_id, value }) => [name, env_id ?? worker_id ?? '', value]);
+    const values = records.map(({ name, env_id, worker_id, reason, value }) => [
+      name,
+      env_id ?? worker_id ?? reason ?? '',
+      value,
+    ]);
     expect(values).toEqual([
       ['rollout/env_utilisation', '', 0.75],
       ['rollout/env_utilisation/by_desktop', 'd-0', 1],
@@ -54,6 +59,12 @@ describe('metricRecords', () => {
       ['rollout/errors', '', 1],
       ['rollout/success', '', 0.5],
       ['rollout/desktop_failures', '', 1],
+      ['rollout/desktop_failures/by_reason', 'boot', 0],
+      ['rollout/desktop_failures/by_reason', 'setup', 0],
+      ['rollout/desktop_failures/by_reason', 'rollout', 1],
+      ['rollout/desktop_failures/by_reason', 'idle', 0],
+      ['rollout/desktops_booted', '', 3],
+      ['rollout/desktops_replaced', '', 1],
       ['rollout/requests_running', '', 2],
       ['rollout/requests_waiting', '', 4],
       ['rollout/version', '', 7],
@@ -96,6 +107,9 @@ describe('prometheusMetrics', () => {
     'dart_rollout_worker_utilisation_ratio 0.25',
     'dart_rollout_desktops 2',
     'dart_rollout_desktop_failures_total 1',
+    'dart_rollout_desktop_failures_by_reason_total{reason="rollout"} 1',
+    'dart_rollout_desktops_booted_total 3',
+    'dart_rollout_desktops_replaced_total 1',
     'dart_rollout_desktop_busy_seconds_total{env_id="d-1"} 30',
     'dart_rollout_desktop_held_seconds_total{env_id="d-1"} 60',
     'dart_rollout_worker_busy_seconds_total{worker="w-0"} 15',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EmbeddedDriver } from '../environment/embedded.ts';
+import { type Driver, NO_WAITS } from '../environment/environment.ts';
 import { FakeGuest } from '../environment/fake.testing.ts';
 import { EnvironmentPool } from '../environment/pool.ts';
 import type { Policy, PolicyRequest } from '../policy/policy.ts';
@@ -29,7 +30,15 @@ function policyThat(act: (request: PolicyRequest) => Promise<string>): Policy {
   };
 }
 
+const late = {
+  name: 'late',
+  capacity: 1,
+  start: (place: number, id: string) => new EmbeddedDriver(1, (name) => new FakeGuest(name)).start(place, id),
+};
+
 interface Setting {
+  drivers?: Driver[];
+  environments?: EnvironmentPool;
   groups: [name: string, size: number][];
   desktops?: number;
   create?: (id: string) => FakeGuest;
@@ -37,7 +46,8 @@ interface Setting {
   more?: Partial<RolloutOptions>;
 }
 
-async function run({ groups, desktops = 2, create = (id) => new FakeGuest(id), policy, more }: Setting) {
+async function run(setting: Setting) {
+  const { groups, desktops = 2, create = (id) => new FakeGuest(id), policy, more } = setting;
   const waiting: Group[] = groups.map(([name, size]) => ({
     group_id: name,
     task: someTask(`os/${name}`),
@@ -46,7 +56,8 @@ async function run({ groups, desktops = 2, create = (id) => new FakeGuest(id), p
     seed: 1,
     maxSteps: 3,
   }));
-  const environments = new EnvironmentPool([new EmbeddedDriver(desktops, create)]);
+  const drivers = setting.drivers ?? [new EmbeddedDriver(desktops, create)];
+  const environments = setting.environments ?? new EnvironmentPool(drivers);
   const trajectories: Trajectory[] = [];
   const retried: string[] = [];
   const result = runRollouts({
@@ -105,6 +116,67 @@ describe('runRollouts', () => {
       },
     });
     expect(emit).toEqual(['b0', 'a1', 'b1', 'b2', 'a0']);
+  });
+
+  it('never takes what a dead desktop shows for work that was not done', async () => {
+    const dead = new Set<string>();
+    const machines: Driver = {
+      name: 'machine',
+      capacity: 1,
+      start: async (_, id) => {
+        const guest = new FakeGuest(id, {
+          screenshot: () => {
+            if (dead.has(id)) throw new Error(`${id} is dead`);
+          },
+        });
+        const reset = async () => {};
+        return { id, driver: 'machine', guest, waits: NO_WAITS, serverUrl: `http://${id}`, reset, close: reset };
+      },
+    };
+    for (const fails of [false, true]) {
+      const evaluate = async (_: unknown, { id }: { id: string }) => {
+        // The first one dies while it is evaluated.
+        if (!id.endsWith('-0')) return 1;
+        dead.add(id);
+        if (fails) throw new Error('no answer');
+        return 0;
+      };
+      const episode = { ...episodeOptions(), evaluate };
+      const { trajectories, retried, environments } = await run({
+        groups: [['a', 1]],
+        drivers: [machines],
+        more: { episode },
+      });
+      expect(trajectories).toMatchObject([{ env_id: 'machine-0r1', outcome: 'success', reward: 1 }]);
+      expect(retried).toEqual(['a0: machine-0 is dead']);
+      expect(environments.counts).toMatchObject({ booted: 2, replaced: 1, failures: { rollout: 1 } });
+      dead.clear();
+    }
+  });
+
+  it('lets desktops that come later take part', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const policy = policyThat(async ({ episode }) => {
+      if (episode!.endsWith('/embedded-0')) await held;
+      return 'Action: finished()';
+    });
+    const environments = new EnvironmentPool([new EmbeddedDriver(1, (id) => new FakeGuest(id))]);
+    const done: string[] = [];
+    const running = run({
+      groups: [['a', 3]],
+      policy,
+      environments,
+      more: {
+        emit: async ({ env_id, rollout_index }) => {
+          done.push(`${rollout_index} ${env_id}`);
+          if (done.length === 2) release();
+        },
+      },
+    });
+    environments.add({ ...late, start: async (_, id) => ({ ...(await late.start(0, id)), id: 'late' }) });
+    await running;
+    expect(done).toEqual(['1 late', '2 late', '0 embedded-0']);
   });
 
   it('tries a rollout on another desktop when one fails', async () => {

@@ -37,12 +37,22 @@ export async function runRollouts(options: RolloutOptions): Promise<void> {
   const abort = AbortSignal.any([options.abort, broken.signal]);
   // Every desktop may wait for something at the same time.
   setMaxListeners(0, abort);
-  const lanes = Array.from({ length: options.environments.size }, () =>
-    runLane(options, abort).catch((error: unknown) => {
-      if (!broken.signal.aborted) broken.abort(error);
-    }),
-  );
-  await Promise.all(lanes);
+  const { environments } = options;
+  const lanes: Promise<void>[] = [];
+  const open = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      lanes.push(
+        runLane(options, abort).catch((error: unknown) => {
+          if (!broken.signal.aborted) broken.abort(error);
+        }),
+      );
+    }
+  };
+  open(environments.size);
+  environments.onGrowth(open);
+  // Desktops that come later bring lanes of their own.
+  for (let i = 0; i < lanes.length; i++) await lanes[i];
+  environments.onGrowth(() => {});
   if (broken.signal.aborted && !options.abort.aborted) throw broken.signal.reason;
 }
 

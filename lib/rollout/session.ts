@@ -198,7 +198,8 @@ class Session {
     const { desktops, workers: times } = this.#usage.parts();
     return {
       ...{ run_id: runId, policy: name, version, syncs: this.#syncs, tally: this.#tally, usage: this.#usage.read() },
-      ...{ desktops, running: environments.size, desktopFailures: environments.failures, waiting },
+      ...{ desktops, running: environments.size, waiting },
+      ...{ desktopFailures: environments.failures, desktopCounts: environments.counts },
       workers: workers.map((worker) => ({
         held_s: 0,
         busy_s: 0,

@@ -1,3 +1,4 @@
+import type { PoolCounts } from '../environment/pool_counts.ts';
 import type { Tally } from './tally.ts';
 import type { UsageReading } from './usage.ts';
 import type { PartUsage } from './utilisation.ts';
@@ -19,6 +20,8 @@ export interface SessionStatus {
   /** Desktops that are not retired. */
   running: number;
   desktopFailures: number;
+  /** What has become of the desktops, by kind of event. */
+  desktopCounts: PoolCounts;
   workers: readonly (PartUsage & WorkerPool['workers'][number])[];
   /** Requests that no worker could take yet. */
   waiting: number;
