@@ -5,6 +5,7 @@ import type { AnyRecord } from '../stream/records.ts';
 import { makeLearner } from './learner.testing.ts';
 import { type OnlineOptions, trainOnSamples } from './online.ts';
 import { PRESETS } from './presets.ts';
+import type { Publisher } from './publisher.ts';
 import { Session, type SessionLimits } from './session.ts';
 import { freshState } from './state.ts';
 
@@ -32,7 +33,11 @@ async function* reading(records: AnyRecord[]): AsyncGenerator<ReadRecord> {
 
 async function train(
   input: AsyncIterable<ReadRecord>,
-  options: Partial<OnlineOptions> & { limits?: Partial<SessionLimits>; groups?: string[] } = {},
+  options: Partial<OnlineOptions> & {
+    limits?: Partial<SessionLimits>;
+    groups?: string[];
+    publisher?: Pick<Publisher, 'closed' | 'passOver' | 'publish'>;
+  } = {},
 ) {
   const { learner, model } = makeLearner();
   const out: AnyRecord[] = [];
@@ -46,7 +51,12 @@ async function train(
   };
   const limits = { maxUpdates: null, maxSamples: null, ...options.limits };
   const state = { ...freshState(''), groups: options.groups ?? [] };
-  const session = new Session(learner, state, { limits, publishEvery: 1, output, publisher: null });
+  const session = new Session(learner, state, {
+    limits,
+    publishEvery: 1,
+    output,
+    publisher: (options.publisher as Publisher) ?? null,
+  });
   const summary = await trainOnSamples(session, input, {
     objective: { ...PRESETS.grpo.objective, keepEntropy: options.objective?.keepEntropy ?? 1 },
     batchSamples: 4,
@@ -77,6 +87,27 @@ describe('trainOnSamples', () => {
     const { warnings, session } = await train(reading(group('a', 4, { advantage: 1e300 })));
     expect(warnings).toEqual(['an update of 4 steps was skipped: the loss or its gradient was not finite']);
     expect(session.state).toMatchObject({ updates: 0, groups: ['a'] });
+  });
+
+  it('acknowledges with a version what is in it, and passes over the groups of a skipped update with the reason', async () => {
+    const told: unknown[] = [];
+    const publisher: Pick<Publisher, 'closed' | 'passOver' | 'publish'> = {
+      closed: async () => new Map(),
+      passOver: async (groups, reason) => void (groups.length > 0 && told.push([reason, [...groups]])),
+      publish: async (_parameters, state, { groups }) => {
+        told.push([`version ${state.updates}`, groups]);
+        return { checkpoint: { type: 'checkpoint', v: 1, version: state.updates, path: 'p' }, overruled: [] };
+      },
+    };
+    const records = [...group('a', 4), ...group('bad', 4, { advantage: 1e300 }), ...group('c', 4)];
+    const { session } = await train(reading(records), { publisher });
+    expect(told).toEqual([
+      ['version 1', ['a']],
+      ['not_finite', ['bad']],
+      ['version 2', ['c']],
+    ]);
+    // Not taken again by this trainer, so that one that was interrupted ends at the same bytes.
+    expect(session.state.groups).toEqual(['a', 'bad', 'c']);
   });
 
   it('leaves less than half a batch for another time', async () => {
@@ -128,13 +159,13 @@ describe('trainOnSamples', () => {
     expect(metric('train/injected_steps')).toEqual([0, 0, 4]);
   });
 
-  it('rejects a group of which nothing can be used, with the next version', async () => {
+  it('rejects a group of which nothing can be used, and passes it over', async () => {
     const useless = group('a', 1, { step: makeStep(0, { text: '?' }) });
     const { metric, summary, session } = await train(reading([...useless, ...group('b', 4)]));
     expect(metric('train/groups_rejected')).toEqual([1]);
     expect(metric('train/groups_rejected/unspelt')).toEqual([1]);
     expect(summary.groups_rejected).toBe(1);
-    expect(session.state.groups).toEqual(['b', 'a']);
+    expect(session.state.groups).toEqual(['a', 'b']);
   });
 
   it('counts by reason what dart-curate left out since the last update', async () => {

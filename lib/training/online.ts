@@ -238,10 +238,10 @@ class OnlineLoop {
     this.pending = nothing();
     const of = groupMetrics(groups, this.#session.learner.updates);
     const examples = groups.flatMap((group) => group.kept);
-    const settled = [...groups.map((group) => group.groupId), ...useless];
+    await this.#session.passOver(useless, 'unspelt');
     await this.#session.learn(
       examples,
-      settled,
+      groups.map((group) => group.groupId),
       (result, duration) => ({
         ...of,
         ...updateMetrics(result, duration),

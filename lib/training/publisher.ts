@@ -32,6 +32,8 @@ export interface VersionStore {
   }): Promise<{ overruled: ClosedGroup[] }>;
   /** Those of the groups that nobody should learn from any more, with the reason. */
   closedGroups(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Closes groups that nobody is to learn from, for a reason. */
+  acknowledge(groupIds: readonly string[], how: { reason: string }): Promise<number>;
   latestVersion(runId?: string): Promise<{ version: number; path: string } | null>;
 }
 
@@ -59,6 +61,11 @@ export class Publisher {
   async closed(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { store } = this.#options;
     return store === null || groupIds.length === 0 ? new Map() : store.closedGroups(groupIds);
+  }
+
+  /** Tells the store, if there is one, that these groups are not learned from and are not to come again. */
+  async passOver(groupIds: readonly string[], reason: string): Promise<void> {
+    if (groupIds.length > 0) await this.#options.store?.acknowledge(groupIds, { reason });
   }
 
   /** @returns the record of the version, and the groups of it that were closed before the store heard of it. */

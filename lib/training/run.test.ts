@@ -194,6 +194,11 @@ class MemoryStore implements VersionStore {
     return new Map([...this.closed].filter(([id]) => groupIds.includes(id)));
   }
 
+  async acknowledge(groupIds: readonly string[], { reason }: { reason: string }) {
+    for (const id of groupIds) this.closed.set(id, reason);
+    return groupIds.length;
+  }
+
   async latestVersion() {
     return this.versions.at(-1) ?? null;
   }

@@ -36,7 +36,7 @@ export class Session {
   readonly learner: Learner;
   readonly state: TrainerState;
   readonly #options: SessionOptions;
-  /** Settled since the last version. */
+  /** Learned from since the last version. */
   #groups: string[] = [];
   #metrics: TrainMetrics = {};
   #published: number;
@@ -52,7 +52,7 @@ export class Session {
 
   /**
    * One update and its report. `describe` makes the metrics from the result and the seconds it took; `groups` are
-   * acknowledged with the next version.
+   * acknowledged with the next version, or passed over where the update was skipped: they are in no weights.
    */
   async learn(
     examples: readonly Example[],
@@ -62,8 +62,12 @@ export class Session {
   ): Promise<void> {
     const begin = performance.now();
     const result = await this.learner.update(examples);
-    this.settle(groups);
-    if (!result.applied) return this.#reportBadUpdate(examples.length);
+    if (!result.applied) {
+      await this.passOver(groups, 'not_finite');
+      return this.#reportBadUpdate(examples.length);
+    }
+    this.#groups.push(...groups);
+    this.state.groups.push(...groups);
     this.state.updates = this.learner.updates;
     this.state.optimizer_step = this.learner.parameters.step;
     this.state.samples += examples.length;
@@ -85,10 +89,10 @@ export class Session {
     this.#options.output.warn(line);
   }
 
-  /** These groups are done with: learned from, or of no use. */
-  settle(groups: readonly string[]): void {
-    this.#groups.push(...groups);
+  /** These groups are done with and not learned from; the store hears why. */
+  async passOver(groups: readonly string[], reason: string): Promise<void> {
     this.state.groups.push(...groups);
+    await this.#options.publisher?.passOver(groups, reason);
   }
 
   /** Those of these groups that the store has closed, with the reason: nothing is to be learned from them. */
