@@ -1,21 +1,19 @@
 import type { AnyRecord, Trajectory } from '../stream/records.ts';
 import { type Decision, decide } from './decide.ts';
-import { groupRejected, samplerBias, successInjected, successPassedOver, trajectoryRejected } from './events.ts';
+import { successPassedOver } from './events.ts';
 import { fitPool, type PassedOver, type Unfit } from './fit-pool.ts';
 import { type CarriedGroup, isComplete, join, type OpenGroup, openGroup, usableMembers } from './group.ts';
+import { Handover } from './handover.ts';
 import type { GroupLedger } from './ledger.ts';
-import { leftOut } from './left-out.ts';
 import type { CurationOptions } from './options.ts';
 import { unusable } from './outcome.ts';
 import type { ExperiencePool } from './pool.ts';
-import type { GroupReason, TrajectoryReason } from './reasons.ts';
+import type { GroupReason } from './reasons.ts';
 import { Remembered } from './remembered.ts';
-import { makeSamples } from './sample.ts';
-import { samplerBiases } from './sampler.ts';
 import type { Shelf } from './shelf.ts';
 import { isStale } from './staleness.ts';
 import { isExperience, type Scored } from './success.ts';
-import { count, newTally, type Tally } from './tally.ts';
+import type { Tally } from './tally.ts';
 import type { CurrentVersions } from './versions.ts';
 
 export interface CuratorParts {
@@ -37,8 +35,8 @@ const REMEMBERED_NAMES = 10_000;
  * to be remembered between two trajectories: the open groups and the names of the closed ones.
  */
 export class Curator {
-  readonly tally: Tally = newTally();
   readonly #parts: CuratorParts;
+  readonly #handover: Handover;
   readonly #open = new Map<string, OpenGroup>();
   readonly #closed = new Remembered();
   /** All that came, to tell one that comes twice from one that comes too late. */
@@ -47,11 +45,14 @@ export class Curator {
   readonly #ahead = new Remembered();
   #successes: Trajectory[] = [];
   #newest = Number.NEGATIVE_INFINITY;
-  /** Runs and policies whose sampler has been told of. */
-  readonly #biased = new Set<string>();
 
   constructor(parts: CuratorParts) {
     this.#parts = parts;
+    this.#handover = new Handover(parts.options.pool, (trajectory) => this.#missingScreenshot(trajectory) !== null);
+  }
+
+  get tally(): Tally {
+    return this.#handover.tally;
   }
 
   /** Open groups, oldest first. */
@@ -126,7 +127,7 @@ export class Curator {
     const proposed = await decide(group, options, fitPool(pool, unfit, passedOver));
     for (const one of passedOver) yield successPassedOver(proposed, one);
     const settled = await ledger.settle(proposed);
-    if ('skipped' in settled) yield this.#reject(proposed, settled.skipped);
+    if ('skipped' in settled) yield this.#handover.reject(proposed, settled.skipped);
     else yield* this.handOn(settled.decision, usableMembers(group));
   }
 
@@ -134,37 +135,16 @@ export class Curator {
     for (const group of this.openGroups) yield* this.close(group);
   }
 
-  /**
-   * The samples of a decided group, or the event that says why there are none.
-   * @param usable what the group had to choose from, where that is known.
-   */
+  /** See Handover.handOn. */
   *handOn(decision: Decision, usable: readonly Scored[] = []): Generator<AnyRecord, void, void> {
     this.#closed.add(decision.group_id);
-    if (decision.reason !== null) {
-      yield this.#reject(decision, decision.reason);
-      return;
-    }
-    // What an earlier run decided may have lost its screenshots since: it would end the trainer.
-    if (decision.members.some(({ trajectory }) => this.#missingScreenshot(trajectory) !== null)) {
-      yield this.#reject(decision, 'missing_screenshot');
-      return;
-    }
-    yield* this.#tellOfMembers(decision, usable);
-    const made = makeSamples(decision);
-    this.tally.groups += 1;
-    this.tally.samples += made.samples.length;
-    this.tally.unscoredTokens += made.unscoredTokens;
-    this.tally.stepsWithoutLogprobs += made.stepsWithoutLogprobs;
-    this.tally.stepsWithSamplerBias += made.stepsWithSamplerBias;
-    if (decision.members.some((member) => member.injected)) this.tally.injected += 1;
-    if (made.stepsWithSamplerBias > 0) yield* this.#tellOfSamplers(decision);
-    yield* made.samples;
+    yield* this.#handover.handOn(decision, usable);
   }
 
   /** Notes that a decided group is not handed on, and says so. */
   giveUp(decision: Decision, reason: GroupReason): AnyRecord {
     this.#closed.add(decision.group_id);
-    return this.#reject(decision, reason);
+    return this.#handover.reject(decision, reason);
   }
 
   async *#takeOne(trajectory: Trajectory, now: number): AsyncGenerator<AnyRecord, void, void> {
@@ -178,15 +158,15 @@ export class Curator {
     const again = this.#seen.has(trajectory.trajectory_id);
     this.#seen.add(trajectory.trajectory_id);
     if (this.#closed.has(trajectory.group_id)) {
-      yield this.#drop(trajectory, again ? 'duplicate' : 'late');
+      yield this.#handover.drop(trajectory, again ? 'duplicate' : 'late');
       return;
     }
-    if (unfit !== null) yield this.#drop(trajectory, unfit);
+    if (unfit !== null) yield this.#handover.drop(trajectory, unfit);
     if (trajectory.group_id === '') return;
     const group = this.#open.get(trajectory.group_id) ?? openGroup(trajectory, now);
     this.#open.set(trajectory.group_id, group);
     const joined = join(group, trajectory, unfit, now);
-    if (joined !== 'joined' && unfit === null) yield this.#drop(trajectory, joined);
+    if (joined !== 'joined' && unfit === null) yield this.#handover.drop(trajectory, joined);
     if (joined === 'joined' && unfit === null) await this.#hold(group, trajectory);
     if (isComplete(group)) yield* this.close(group);
   }
@@ -197,7 +177,7 @@ export class Curator {
     for (const member of group.members.values()) {
       if (member.unusable !== null || !isStale(member.trajectory, current, this.#parts.options.maxStaleness)) continue;
       member.unusable = 'stale';
-      yield this.#drop(member.trajectory, 'stale');
+      yield this.#handover.drop(member.trajectory, 'stale');
     }
   }
 
@@ -207,29 +187,6 @@ export class Curator {
     const successes = this.#successes;
     this.#successes = [];
     await this.#parts.pool.add(successes);
-  }
-
-  /** What the first decision on the group did with its members. */
-  *#tellOfMembers(decision: Decision, usable: readonly Scored[]): Generator<AnyRecord, void, void> {
-    const { replaced, trimmed } = leftOut(usable, decision, this.#parts.options.pool);
-    for (const trajectory of trimmed) yield this.#drop(trajectory, 'trimmed');
-    for (const member of decision.members.filter((each) => each.injected)) {
-      const alone = { ...decision, members: [member] };
-      const { trajectory_id } = member.trajectory;
-      const { stepsWithoutLogprobs } = makeSamples(alone);
-      yield successInjected(decision, trajectory_id, replaced?.trajectory_id ?? null, stepsWithoutLogprobs);
-    }
-  }
-
-  /** Each run, policy and set of settings is told of once. */
-  *#tellOfSamplers(decision: Decision): Generator<AnyRecord, void, void> {
-    for (const { trajectory } of decision.members) {
-      const settings = samplerBiases(trajectory.sampling);
-      const name = JSON.stringify([trajectory.run_id, trajectory.policy.name, settings]);
-      if (settings.length === 0 || this.#biased.has(name)) continue;
-      this.#biased.add(name);
-      yield samplerBias(trajectory, settings);
-    }
   }
 
   /** A group that this member completes is closed at once, so it need not be held. */
@@ -243,16 +200,6 @@ export class Curator {
     if (!hasScreenshot) return null;
     const all = trajectory.steps.every((step) => hasScreenshot(step.observation.screenshot.sha256));
     return all ? null : 'missing_screenshot';
-  }
-
-  #drop(trajectory: Trajectory, reason: TrajectoryReason): AnyRecord {
-    count(this.tally.rejectedTrajectories, reason);
-    return trajectoryRejected(trajectory, reason);
-  }
-
-  #reject(decision: Decision, reason: GroupReason): AnyRecord {
-    count(this.tally.rejectedGroups, reason);
-    return groupRejected(decision, reason);
   }
 }
 
