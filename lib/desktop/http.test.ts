@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DartError } from '../errors.ts';
+import { describeGuestServer } from '../guest/contract.testing.ts';
 import type { Action, ResettableGuest } from '../guest/guest.ts';
-import { connectResettable, HttpGuest } from '../guest/http_client.ts';
+import { connectResettable } from '../guest/http_client.ts';
 import { type GuestServer, serveGuest } from '../guest/http_server.ts';
 import { createEmbeddedGuest } from './guest.ts';
 
@@ -48,6 +46,31 @@ async function askAll(guest: ResettableGuest): Promise<unknown[]> {
   answers.push(await guest.terminalOutput(), await guest.readFile('/home/user/Documents/list.csv'));
   await guest.closeWindow('list.csv');
   answers.push(
+    await guest.listDirectory('/home/user'),
+    await guest.listDirectory('/nowhere'),
+    await guest.windows(),
+    await guest.windowSize('gnome-terminal'),
+    await guest.windowSize('gimp'),
+    await guest.cursorPosition(),
+    await guest.desktopPath(),
+    await guest.platform(),
+    Buffer.from((await guest.wallpaper())!).toString('base64'),
+    await guest.runPython('import pyautogui\npyautogui.moveTo(11, 12)\npyautogui.moveRel(1, 0)'),
+    await guest.cursorPosition(),
+    (await guest.runPython('open("/etc/passwd")')).returncode,
+    await guest.execute(['python', '-c', 'import pyautogui; pyautogui.moveRel(-3, 0)']),
+    await guest.cursorPosition(),
+    await guest.runBash('pwd; ls; cat nothing', { workingDir: '/home/user/Documents' }),
+  );
+  for (const refused of [() => guest.startRecording(), () => guest.setWallpaper('/home/user/Documents/list.csv')]) {
+    answers.push(
+      await refused().then(
+        () => 'done',
+        () => 'refused',
+      ),
+    );
+  }
+  answers.push(
     await guest.readFile('/nowhere'),
     (await guest.accessibility()).children.map((c) => c.name),
   );
@@ -73,55 +96,8 @@ describe('a desktop over HTTP', () => {
     expect(await scrolled(remote, 1)).toBe(await scrolled(local, 1));
     expect(await scrolled(local, 1)).not.toBe(far);
   });
-
-  it('speaks to other clients of OSWorld servers', async () => {
-    await remote.reset(1);
-    const post = (path: string, body: unknown) =>
-      fetch(server.url + path, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      });
-    const run = await post('/execute', {
-      command: ['python', '-c', 'import pyautogui; pyautogui.moveTo(3, 4)'],
-      shell: false,
-    });
-    expect(await run.json()).toEqual({ status: 'success', output: '', error: '', returncode: 0 });
-    expect(await (await fetch(`${server.url}/cursor_position`)).json()).toEqual([3, 4]);
-    const bad = await post('/execute', { command: ['python', '-c', 'import pyautogui; pyautogui.nothing()'] });
-    expect(bad.status).toBe(200);
-    expect(await bad.json()).toMatchObject({ status: 'success', returncode: 1 });
-    const script = await post('/run_bash_script', { script: 'echo a; cat b' });
-    expect(await script.json()).toMatchObject({ output: 'a\ncat: b: No such file or directory\n', returncode: 1 });
-    expect((await post('/file', { file_path: '/nowhere' })).status).toBe(404);
-    expect((await post('/setup/open_file', { path: '/nowhere' })).status).toBe(404);
-    expect((await post('/execute', {})).status).toBe(400);
-    expect((await post('/nothing', {})).status).toBe(404);
-    expect((await fetch(`${server.url}/execute`, { method: 'POST', body: '{' })).status).toBe(400);
-    expect(await (await fetch(`${server.url}/platform`)).text()).toBe('Linux');
-    const shot = await fetch(`${server.url}/screenshot`);
-    expect([shot.headers.get('content-type'), shot.status]).toEqual(['image/png', 200]);
-  });
 });
 
-describe('HttpGuest', () => {
-  it('tries again what can be repeated, and never an action that may have been played', async () => {
-    const seen: string[] = [];
-    const flaky = createServer((request, response) => {
-      seen.push(request.url ?? '');
-      if (request.url === '/screen_size' && seen.length > 1) response.end('{"width":10,"height":5}');
-      else response.writeHead(500).end('{"status":"error","message":"busy"}');
-    });
-    await new Promise<void>((resolve) => flaky.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(flaky.address() as AddressInfo).port}`;
-    const guest = await HttpGuest.connect(url, { id: 'd7', tries: 3, retryDelayMs: 1 });
-    expect([guest.screen, seen]).toEqual([{ width: 10, height: 5 }, ['/screen_size', '/screen_size']]);
-    await expect(guest.act({ type: 'click', x: 1, y: 1 })).rejects.toThrow('POST /execute failed: status 500: busy');
-    expect(seen.filter((path) => path === '/execute')).toHaveLength(1);
-    await expect(guest.screenshot()).rejects.toMatchObject({ where: `d7 (${url})` });
-    expect(seen.filter((path) => path === '/screenshot')).toHaveLength(3);
-    await new Promise((resolve) => flaky.close(resolve));
-    await expect(HttpGuest.connect(url, { tries: 1 })).rejects.toThrow(/ECONNREFUSED|UND_ERR_SOCKET/);
-    await expect(HttpGuest.connect(url, { tries: 1 })).rejects.toThrow(DartError);
-  });
+describeGuestServer('the embedded desktop', async () => ({ url: server.url }), {
+  lacks: ['python', 'processes', 'recording', 'wallpaper', 'download'],
 });

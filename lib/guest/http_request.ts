@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError, messageOf } from '../errors.ts';
+import type { GuestAddress } from './http_address.ts';
+import { exchange, type GuestAnswer, NoAnswer, type Outgoing } from './http_exchange.ts';
 
 export interface RetryOptions {
   /** Times that a request is made before giving up. OSWorld's controller: 3. */
@@ -9,82 +11,96 @@ export interface RetryOptions {
   signal?: AbortSignal;
 }
 
-export interface GuestRequest {
-  method: 'GET' | 'POST';
-  path: string;
-  body?: Record<string, unknown> | FormData | URLSearchParams;
+export interface GuestRequest extends Outgoing {
   timeoutMs: number;
   /** Statuses that are an answer, not a failure. */
   accept?: number[];
-  /** May be repeated though the guest may have got it. Without it only a refused connection is tried again. */
+  /** May be repeated though the guest may have got it. Without it only a connection that was never made is tried again. */
   idempotent: boolean;
+  /** What is wrong with an answer, if something is: then it is asked for again. */
+  complaint?: (bytes: Uint8Array) => string | null;
+  signal?: AbortSignal;
 }
 
-/** Errors of `fetch` that mean that nothing has reached the guest. */
-const UNREACHED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+/** A status that says that the guest will give the same answer again. */
+const isFinal = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** Makes a request of a guest's server; rejects with a DartError that names the guest and says what went wrong. */
 export async function requestGuest(
-  where: string,
-  url: string,
+  id: string,
+  address: GuestAddress,
   request: GuestRequest,
   options: RetryOptions,
-): Promise<Response> {
-  let problem: unknown;
+): Promise<GuestAnswer> {
+  const where = id === address.url ? id : `${id} (${address.url})`;
+  const stops = [options.signal, request.signal].filter((signal) => signal !== undefined);
+  let problem: Problem = { reason: 'it was not tried' };
   for (let attempt = 1; attempt <= options.tries; attempt++) {
-    if (attempt > 1) await sleep(options.retryDelayMs, undefined, { signal: options.signal }).catch(() => {});
-    if (options.signal?.aborted) throw new DartError('the run was stopped', { where, cause: options.signal.reason });
-    try {
-      const response = await fetch(url + request.path, initOf(request, options.signal));
-      if (response.ok || request.accept?.includes(response.status)) return response;
-      problem = new Error(`status ${response.status}: ${await complaint(response)}`);
-      if (!request.idempotent || (response.status >= 400 && response.status < 500)) break;
-    } catch (error) {
-      problem = error;
-      if (!request.idempotent && !UNREACHED.has(codeOf(error))) break;
-    }
+    if (attempt > 1) await sleep(options.retryDelayMs, undefined, { signal: AbortSignal.any(stops) }).catch(() => {});
+    const stopped = stops.find((signal) => signal.aborted);
+    if (stopped) throw new DartError('the run was stopped', { where, cause: stopped.reason });
+    const result = await attemptOnce(address, request, stops);
+    if ('bytes' in result) return result;
+    problem = result;
+    if (result.final) break;
   }
-  throw new DartError(`${request.method} ${request.path} failed: ${reasonOf(problem)}`, {
-    where: `${where} (${url})`,
-    hint: 'whether the desktop is up: GET /screenshot',
-    cause: problem,
+  throw new DartError(`${request.method} ${request.path} failed: ${problem.reason}`, {
+    where,
+    hint: problem.hint ?? 'whether the desktop is up: GET /screenshot',
+    cause: problem.cause,
   });
 }
 
-function initOf(request: GuestRequest, signal: AbortSignal | undefined): RequestInit {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const init: RequestInit = { method: request.method, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
-  const { body } = request;
-  if (body instanceof FormData || body instanceof URLSearchParams) return { ...init, body };
-  if (body === undefined) return init;
-  return { ...init, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+interface Problem {
+  reason: string;
+  hint?: string;
+  cause?: unknown;
+  /** Not to be tried again. */
+  final?: boolean;
 }
 
-async function complaint(response: Response): Promise<string> {
-  const text = await response.text().catch(() => '');
+async function attemptOnce(
+  address: GuestAddress,
+  request: GuestRequest,
+  stops: AbortSignal[],
+): Promise<GuestAnswer | Problem> {
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  try {
+    const answer = await exchange(address, request, AbortSignal.any([timeout, ...stops]));
+    const { status, bytes } = answer;
+    if (request.accept?.includes(status)) return answer;
+    const wrong = status === 200 ? (request.complaint?.(bytes) ?? null) : `status ${status}: ${complaintIn(bytes)}`;
+    if (wrong === null) return answer;
+    const hint = status === 401 ? "the desktop's token in its URL: http://:TOKEN@HOST:PORT" : undefined;
+    return { reason: wrong, hint, final: !request.idempotent || isFinal(status) };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    const maybePlayed = error.sent && !request.idempotent;
+    const reason = timeout.aborted ? `no answer within ${request.timeoutMs / 1000} s` : reasonOf(error);
+    const hint = maybePlayed ? 'another desktop: nobody knows whether this one still did it' : undefined;
+    return { reason, hint, cause: error, final: maybePlayed };
+  }
+}
+
+function reasonOf(error: NoAnswer): string {
+  const code = error.code === '' ? messageOf(error) : error.code;
+  if (error.begun) return `the desktop went away in the middle of its answer (${code})`;
+  if (error.sent) return `the desktop went away before it answered (${code})`;
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return `there is no such host (${code})`;
+  return `nobody answers there (${code})`;
+}
+
+/** What a failure's body says, for people. */
+function complaintIn(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, 65_536));
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message);
+    if (typeof value === 'object' && value !== null) {
+      const said = 'message' in value ? value.message : 'error' in value ? value.error : undefined;
+      if (typeof said === 'string') return said;
+    }
   } catch {
     // Not JSON: shown as it is.
   }
   return text.slice(0, 200);
-}
-
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
-}
-
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  return code === '' ? messageOf(error) : code;
 }

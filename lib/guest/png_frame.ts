@@ -4,11 +4,14 @@ import type { Frame } from './guest.ts';
 
 const PNG_MAGIC = [137, 80, 78, 71];
 
+/** Whether a file begins as a PNG does. */
+export function isPng(bytes: Uint8Array): boolean {
+  return bytes.length >= 24 && PNG_MAGIC.every((byte, i) => bytes[i] === byte);
+}
+
 /** A screenshot from a PNG file; its pixels are decoded when they are first asked for. Throws a DartError for other files. */
 export function pngFrame(png: Uint8Array, where: string): Frame {
-  if (png.length < 24 || !PNG_MAGIC.every((byte, i) => png[i] === byte)) {
-    throw new DartError('the screenshot is no PNG', { where });
-  }
+  if (!isPng(png)) throw new DartError('the screenshot is no PNG', { where });
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
   let rgb: Uint8Array | null = null;
   return {
