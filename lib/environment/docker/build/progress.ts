@@ -27,6 +27,8 @@ export function follow(
   });
 }
 
+const TAIL_LINES = 12;
+
 /** Where a build is, from the lines that it writes: `step 4 of 20, 120 packages installed`. */
 export class BuildProgress {
   #step = 'begins';
@@ -35,17 +37,18 @@ export class BuildProgress {
 
   /** @param text A piece of output, of any length. */
   read(text: string): void {
-    for (const line of text.split('\n').map((one) => one.trim())) {
-      if (line === '') continue;
+    for (const line of text.split('\n').map(plain)) {
+      if (line === '' || line.startsWith('---> ')) continue;
       const [, step, steps] = /^Step (\d+)\/(\d+) :/.exec(line) ?? [];
       if (step) {
         this.#step = `step ${step} of ${steps}`;
         this.#packages = 0;
+        this.#last.length = 0;
       } else if (/^Setting up /.test(line)) {
         this.#packages += 1;
       }
       this.#last.push(line);
-      if (this.#last.length > 30) this.#last.shift();
+      if (this.#last.length > TAIL_LINES) this.#last.shift();
     }
   }
 
@@ -53,8 +56,14 @@ export class BuildProgress {
     return this.#packages === 0 ? this.#step : `${this.#step}, ${this.#packages} packages installed`;
   }
 
-  /** The last lines, for when it fails. */
+  /** The last lines of the step, for when it fails. */
   get tail(): string {
     return this.#last.join('\n');
   }
+}
+
+/** A line without colours and blanks around it. */
+function plain(line: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+  return line.replaceAll(/\x1b\[[0-9;]*m/g, '').trim();
 }
