@@ -158,6 +158,7 @@ export class Session {
     await restoreHome(this.home, skeleton, this.#programs);
     await Promise.all([this.#startDisplay(), this.#startBus()]);
     this.#programs = this.#programsWith({ DISPLAY: this.display, ...variables });
+    await this.#tellBus();
     await Promise.all([this.#startAccessibility(), this.#startWindowManager()]);
     this.#broken = null;
     for (const command of start) await this.#programs.launch(['/bin/sh', '-c', command]);
@@ -211,6 +212,13 @@ export class Session {
     const address = `unix:path=${join(this.folder, 'run', 'bus')}`;
     const settings = ['--session', '--nofork', '--nopidfile', `--address=${address}`, '--print-address=3'];
     await readyLine(this.#core('dbus-daemon', [this.#machine.dbus, ...settings]), this.where);
+  }
+
+  /** Programs that the bus starts, such as gnome-terminal's server, need the display that came after the bus. */
+  async #tellBus(): Promise<void> {
+    const { returncode, error } = await this.#programs.run(['dbus-update-activation-environment', '--all']);
+    if (returncode === 0) return;
+    throw new DartError(`the message bus does not take the display: ${error.trim()}`, { where: this.where });
   }
 
   async #startAccessibility(): Promise<void> {
