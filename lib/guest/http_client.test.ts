@@ -74,7 +74,9 @@ describe('HttpGuest', () => {
     });
     expect(fake.times('/execute')).toBe(2);
     await expect(guest.setWallpaper('/x')).rejects.toThrow('status 404: <html>no such page</html>');
-    await expect(guest.terminalOutput()).rejects.toThrow('status 404');
+    await expect(guest.terminalOutput()).rejects.toMatchObject({
+      cause: { status: 404, message: expect.stringMatching(/^status 404: /) },
+    });
     expect([fake.times('/setup/change_wallpaper'), fake.times('/terminal')]).toEqual([1, 1]);
   });
 

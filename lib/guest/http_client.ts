@@ -29,7 +29,7 @@ export interface HttpGuestOptions extends Partial<RetryOptions> {
 }
 
 /** Time limits of OSWorld's controller and set-up (reference/osworld.md §1), ms. */
-const LIMITS = { screenshot: 10_000, python: 90_000, upload: 600_000, open: 1_810_000, other: 60_000 };
+const LIMITS = { screenshot: 10_000, python: 90_000, upload: 600_000, open: 1_810_000, reset: 310_000, other: 60_000 };
 /** How much longer than the server the client waits: the server's word on what took too long is the better one, ms. */
 const GRACE_MS = 5000;
 
@@ -227,7 +227,7 @@ export class HttpGuest implements Guest {
 /** Our own server's desktop, which can also be reset: `POST /reset`, which OSWorld's server has not. */
 export async function connectResettable(url: string, options: HttpGuestOptions = {}): Promise<ResettableGuest> {
   const guest = await HttpGuest.connect(url, options);
-  return Object.assign(guest, { reset: (seed: number) => guest.post('/reset', { seed }) });
+  return Object.assign(guest, { reset: (seed: number) => guest.post('/reset', { seed }, LIMITS.reset) });
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

@@ -116,13 +116,22 @@ async function runCommand(call: Call, timeoutMs: number): Promise<ExecuteResult>
 }
 
 /** Plays code that is a list of pyautogui calls; other code is for the desktop's Python, where it has one. */
-async function runCode({ guest, lanes, signal }: Call, code: string, timeoutMs: number): Promise<ExecuteResult> {
+async function runCode(call: Call, code: string, timeoutMs: number): Promise<ExecuteResult> {
+  const { guest, lanes, signal } = call;
   const played = needsPython(code)
     ? null
-    : lanes.inLane('input', signal, async () => {
-        const script = await readScript(guest, code);
-        return Array.isArray(script) ? playScript(guest, script, signal) : null;
-      });
-  const result = played && (await within(guest.id, timeoutMs, played));
-  return result ?? within(guest.id, timeoutMs, guest.runPython(code, { timeoutMs, signal }));
+    : await lanes.inLane('input', signal, () => within(guest.id, timeoutMs, play(call, code, timeoutMs)));
+  return played ?? within(guest.id, timeoutMs, guest.runPython(code, { timeoutMs, signal }));
+}
+
+/** Null for code that is no such list. */
+async function play({ guest, signal }: Call, code: string, timeoutMs: number): Promise<ExecuteResult | null> {
+  const script = await readScript(guest, code);
+  if (!Array.isArray(script)) return null;
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    return await playScript(guest, script, AbortSignal.any([signal, late]));
+  } catch (error) {
+    throw late.aborted && !signal.aborted ? new TookTooLong(guest.id, timeoutMs) : error;
+  }
 }

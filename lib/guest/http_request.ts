@@ -22,6 +22,16 @@ export interface GuestRequest extends Outgoing {
   signal?: AbortSignal;
 }
 
+/** An answer that is a failure: the `cause` of the DartError. Its message begins with `status 404`. */
+export class FailedAnswer extends Error {
+  readonly status: number;
+
+  constructor(status: number, complaint: string) {
+    super(status === 200 ? complaint : `status ${status}: ${complaint}`);
+    this.status = status;
+  }
+}
+
 /** A status that says that the guest will give the same answer again. */
 const isFinal = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
@@ -69,10 +79,11 @@ async function attemptOnce(
     const answer = await exchange(address, request, AbortSignal.any([timeout, ...stops]));
     const { status, bytes } = answer;
     if (request.accept?.includes(status)) return answer;
-    const wrong = status === 200 ? (request.complaint?.(bytes) ?? null) : `status ${status}: ${complaintIn(bytes)}`;
+    const wrong = status === 200 ? (request.complaint?.(bytes) ?? null) : complaintIn(bytes);
     if (wrong === null) return answer;
+    const cause = new FailedAnswer(status, wrong);
     const hint = status === 401 ? "the desktop's token in its URL: http://:TOKEN@HOST:PORT" : undefined;
-    return { reason: wrong, hint, final: !request.idempotent || isFinal(status) };
+    return { reason: cause.message, hint, cause, final: !request.idempotent || isFinal(status) };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     const maybePlayed = error.sent && !request.idempotent;

@@ -5,6 +5,7 @@ import { type Call, type Handler, type Reply, say } from './http_call.ts';
 import { text, windowMatch } from './http_fields.ts';
 import { changeWallpaper, downloadFile, listDirectory, openFile, readFile, upload, wallpaper } from './http_files.ts';
 import { execute, executeWithVerification, launch, runBash, runPython } from './http_programs.ts';
+import { within } from './took_too_long.ts';
 
 export interface Route {
   method: 'GET' | 'POST';
@@ -12,6 +13,11 @@ export interface Route {
   /** Status of a failure of the desktop; 500 where it is absent. */
   failure?: number;
 }
+
+/** A desktop that hangs keeps those who come after from its lane no longer than this, ms. */
+const SCREEN_MS = 30_000;
+const TREE_MS = 120_000;
+const RESET_MS = 300_000;
 
 const get = (handler: Handler, failure?: number): Route => ({ method: 'GET', handler, failure });
 const post = (handler: Handler): Route => ({ method: 'POST', handler });
@@ -56,24 +62,30 @@ export async function reset({ guest, body, lanes, state }: Omit<Call, 'signal'>)
   const { seed } = body;
   if (typeof seed !== 'number' || !Number.isSafeInteger(seed)) throw new BadRequest(400, 'seed must be a whole number');
   await lanes.reset(guest.id, async () => {
-    await (guest as ResettableGuest).reset(seed);
+    await within(guest.id, RESET_MS, (guest as ResettableGuest).reset(seed), 'the reset');
     state.recording = false;
   });
   return { json: { status: 'success' } };
 }
 
 async function screenshot({ guest, lanes, signal }: Call): Promise<Reply> {
-  const frame = await lanes.inLane('screen', signal, () => guest.screenshot());
+  const frame = await lanes.inLane('screen', signal, () =>
+    within(guest.id, SCREEN_MS, guest.screenshot(), 'the screenshot'),
+  );
   return { bytes: frame.png(), type: 'image/png' };
 }
 
 async function accessibility({ guest, lanes, signal }: Call): Promise<Reply> {
-  const tree = await lanes.inLane('tree', signal, () => guest.accessibility());
+  const tree = await lanes.inLane('tree', signal, () =>
+    within(guest.id, TREE_MS, guest.accessibility(), 'the walk through the accessibility tree'),
+  );
   return { json: { AT: accessibilityXml(tree) } };
 }
 
 async function terminal({ guest, lanes, signal }: Call): Promise<Reply> {
-  const output = await lanes.inLane('tree', signal, () => guest.terminalOutput());
+  const output = await lanes.inLane('tree', signal, () =>
+    within(guest.id, TREE_MS, guest.terminalOutput(), 'the look at the terminal'),
+  );
   return { json: { output, status: 'success' } };
 }
 

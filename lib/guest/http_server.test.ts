@@ -201,6 +201,17 @@ describe('serveGuest', () => {
     expect(told).toEqual([120_000, 10]);
   });
 
+  it('plays a script no longer than it may, and then the next one', async () => {
+    const guest = new HeldGuest('d');
+    const url = await serve(guest);
+    guest.acting = (action) => ('x' in action && action.x === 1 ? new Promise(() => {}) : Promise.resolve());
+    const command = ['python', '-c', 'import pyautogui; pyautogui.click(1, 1); pyautogui.click(2, 2)'];
+    const late = post(url, '/execute', { command, timeout: 0.01 });
+    expect((await play(url, 'pyautogui.click(3, 3)')).status).toBe(200);
+    expect((await late).status).toBe(500);
+    expect(guest.log).toEqual(['click 1', 'click 3']);
+  });
+
   it('answers 503 where the screen cannot be taken, and 500 for the rest', async () => {
     const guest = new HeldGuest('d');
     const url = await serve(guest);

@@ -1,9 +1,12 @@
 import { DartError } from '../errors.ts';
 
-/** A program of the desktop that did not end within its limit. */
+/** A program of the desktop, or what else it was asked for, that did not end within its limit. */
 export class TookTooLong extends DartError {
-  constructor(where: string, limitMs: number) {
-    super(`the program did not end within ${limitMs / 1000} s`, { where, hint: 'a longer timeout' });
+  constructor(where: string, limitMs: number, what = 'the program') {
+    super(`${what} did not end within ${limitMs / 1000} s`, {
+      where,
+      hint: what === 'the program' ? 'a longer timeout' : 'whether the desktop is overloaded',
+    });
     this.name = 'TookTooLong';
   }
 }
@@ -12,10 +15,10 @@ export class TookTooLong extends DartError {
 const GRACE_MS = 2000;
 
 /** Rejects with TookTooLong when work that has a limit of its own goes on after it. */
-export async function within<T>(where: string, limitMs: number, work: Promise<T>): Promise<T> {
+export async function within<T>(where: string, limitMs: number, work: Promise<T>, what?: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TookTooLong(where, limitMs)), limitMs + GRACE_MS);
+    timer = setTimeout(() => reject(new TookTooLong(where, limitMs, what)), limitMs + GRACE_MS);
   });
   try {
     return await Promise.race([work, late]);
