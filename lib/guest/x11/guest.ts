@@ -13,7 +13,7 @@ import type {
   Size,
   WindowMatch,
 } from '../guest.ts';
-import { playScript, readScript } from '../play.ts';
+import { needsPython, playScript, pythonCode, readScript } from '../play.ts';
 import { type Deed, deedsOf } from './deeds.ts';
 import { UserFiles } from './files.ts';
 import { HomePaths } from './paths.ts';
@@ -21,6 +21,7 @@ import { frameOf } from './picture.ts';
 import { Recorder } from './recorder.ts';
 import { Session, type SessionOptions } from './session.ts';
 import { focusedTerminal } from './terminal.ts';
+import { withUnseenWindows } from './unseen.ts';
 import { readWallpaper, showWallpaper } from './wallpaper.ts';
 import { matching, namesFile, type X11Window } from './windows.ts';
 import { splitWords } from './words.ts';
@@ -65,7 +66,8 @@ export class X11Guest implements ResettableGuest {
   }
 
   async accessibility(): Promise<AccessibleNode> {
-    return ((await this.session.tree(TREE_SECONDS)) as { root: AccessibleNode }).root;
+    const { root } = (await this.session.tree(TREE_SECONDS)) as { root: AccessibleNode };
+    return withUnseenWindows(root, await this.#windows(), this.screen);
   }
 
   async act(action: Action): Promise<void> {
@@ -75,8 +77,8 @@ export class X11Guest implements ResettableGuest {
 
   async execute(command: string | string[], options: ExecuteOptions = {}): Promise<ExecuteResult> {
     const argv = this.#argv(command, options.shell);
-    const code = pyautoguiCode(argv);
-    if (code !== null) {
+    const code = pythonCode(argv);
+    if (code !== null && !needsPython(code)) {
       // What is only calls of pyautogui is played at once, without a Python that takes longer to start than to click.
       const actions = await readScript(this, code);
       if (!(actions instanceof DartError)) return playScript(this, actions, options.signal);
@@ -213,9 +215,4 @@ export class X11Guest implements ResettableGuest {
       programs.forget(path);
     }
   }
-}
-
-function pyautoguiCode(argv: string[]): string | null {
-  const [program = '', option, code = ''] = argv;
-  return argv.length === 3 && /^python3?$/.test(program) && option === '-c' && code.includes('pyautogui') ? code : null;
 }

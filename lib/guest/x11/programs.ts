@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { EXECUTE_LIMIT_MS, type ExecuteResult } from '../guest.ts';
+import { TookTooLong } from '../took_too_long.ts';
 import type { DesktopUser } from './user.ts';
 
 /** Of what a program prints, so much is kept of each stream. */
@@ -98,12 +99,13 @@ export class Programs {
 
   #end(child: ChildProcess, argv: readonly string[], limitMs: number, signal?: AbortSignal): Promise<number> {
     return new Promise((resolve, reject) => {
-      const stop = (message: string) => {
+      const { where } = this.#place;
+      const stop = (error: DartError) => {
         killGroup(child);
-        reject(new DartError(`${argv[0]} ${message}`, { where: this.#place.where }));
+        reject(error);
       };
-      const timer = setTimeout(() => stop(`ran longer than ${limitMs / 1000} s and was killed`), limitMs);
-      const abort = () => stop('was killed: nobody waits for it any more');
+      const timer = setTimeout(() => stop(new TookTooLong(where, limitMs)), limitMs);
+      const abort = () => stop(new DartError(`${argv[0]} was ended: nobody waits for it any more`, { where }));
       signal?.addEventListener('abort', abort, { once: true });
       const over = () => {
         clearTimeout(timer);

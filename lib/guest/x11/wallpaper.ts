@@ -14,8 +14,13 @@ export async function showWallpaper(guest: Guest, path: string): Promise<void> {
 export async function readWallpaper(guest: Guest): Promise<Uint8Array | null> {
   const setting = await guest.execute(['sh', '-c', 'gsettings get "$1" "$2" 2> /dev/null || true', 'sh', ...SETTING]);
   const remembered = await guest.readFile('~/.fehbg');
-  const path = pathOfSetting(setting.output) ?? (remembered && pathOfFeh(Buffer.from(remembered).toString('utf8')));
-  return path ? guest.readFile(path) : null;
+  const paths = [pathOfSetting(setting.output), remembered && pathOfFeh(Buffer.from(remembered).toString('utf8'))];
+  for (const path of paths) {
+    // A setting may name a picture that was never installed.
+    const picture = path ? await guest.readFile(path) : null;
+    if (picture !== null) return picture;
+  }
+  return null;
 }
 
 /** `'file:///home/user/a%20b.png'` */
