@@ -1,0 +1,155 @@
+import { PassThrough } from 'node:stream';
+import type { V1Lease, V1Pod } from '@kubernetes/client-node';
+import { DartError } from '../../errors.ts';
+import type { ExecuteResult } from '../../guest/guest.ts';
+import type { Fleet, FleetMember } from '../kind.ts';
+import type { ApiCall } from './api_error.ts';
+import type { Cluster } from './cluster.ts';
+import { runInPod } from './exec.ts';
+import { healthOf } from './health.ts';
+import { ALL_DESKTOPS, CONTAINER, DETACHED, LABEL, leaseName, TOKEN_VARIABLE } from './names.ts';
+import { ignore, LEASE_S } from './owner.ts';
+
+/** Pods in their namespace that some process has started, this one or another. */
+export class KubernetesFleet implements Fleet {
+  readonly #cluster: Cluster;
+  readonly #pods = new WeakMap<FleetMember, V1Pod>();
+  readonly #leases = new Map<string, V1Lease>();
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  async list(): Promise<FleetMember[]> {
+    const { namespace, core, coordination } = this.#cluster;
+    const selection = { namespace, labelSelector: ALL_DESKTOPS, limit: 500 };
+    const pods: V1Pod[] = [];
+    let page: string | undefined;
+    do {
+      const list = await this.#call({ verb: 'list', resource: 'pods' }, () =>
+        core.listNamespacedPod({ ...selection, _continue: page }),
+      );
+      pods.push(...list.items);
+      page = list.metadata?._continue || undefined;
+    } while (page !== undefined);
+    // After the pods: an owner makes its lease before its first pod.
+    const leases = await this.#call({ verb: 'list', resource: 'leases' }, () =>
+      coordination.listNamespacedLease({ namespace, labelSelector: ALL_DESKTOPS }),
+    );
+    this.#leases.clear();
+    for (const lease of leases.items) this.#leases.set(lease.metadata?.name ?? '', lease);
+    return pods.filter((pod) => !pod.metadata?.deletionTimestamp).map((pod) => this.#member(pod));
+  }
+
+  async remove(member: FleetMember): Promise<void> {
+    const pod = await this.#podOf(member);
+    if (!pod) return;
+    const { name, uid, labels } = pod.metadata!;
+    const { namespace, core } = this.#cluster;
+    const preconditions = { uid: uid! };
+    await this.#call({ verb: 'delete', resource: 'pods', name: name! }, () =>
+      core
+        .deleteNamespacedPod({ namespace, name: name!, body: { preconditions } })
+        .catch((error: unknown) => ignore(error, [404, 409])),
+    );
+    if (member.orphan) await this.#removeLease(labels?.[LABEL.owner] ?? '');
+  }
+
+  async *logs(member: FleetMember, options: { follow?: boolean; tail?: number; signal?: AbortSignal }) {
+    const pod = await this.#existing(member);
+    const name = pod.metadata!.name!;
+    const { client, config, namespace } = this.#cluster;
+    const stream = new PassThrough();
+    const connection = await this.#call({ verb: 'get', resource: 'pods/log', name }, () =>
+      new client.Log(config).log(namespace, name, CONTAINER, stream, {
+        follow: options.follow ?? false,
+        ...(options.tail === undefined ? {} : { tailLines: options.tail }),
+      }),
+    );
+    const stop = () => {
+      connection.abort();
+      stream.end();
+    };
+    stream.on('error', () => {});
+    options.signal?.addEventListener('abort', stop, { once: true });
+    if (options.signal?.aborted) stop();
+    try {
+      stream.setEncoding('utf8');
+      for await (const piece of stream) yield String(piece);
+    } catch (error) {
+      if (!options.signal?.aborted) throw this.#cluster.error(error, { verb: 'get', resource: 'pods/log', name });
+    } finally {
+      options.signal?.removeEventListener('abort', stop);
+      connection.abort();
+    }
+  }
+
+  async exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult> {
+    const pod = await this.#existing(member);
+    return runInPod(this.#cluster, pod.metadata!.name!, command);
+  }
+
+  async close(): Promise<void> {}
+
+  #member(pod: V1Pod): FleetMember {
+    const { annotations = {}, labels = {}, creationTimestamp } = pod.metadata!;
+    const health = healthOf(pod);
+    const detached = annotations[DETACHED] === 'true';
+    const token = pod.spec?.containers[0]?.env?.find(({ name }) => name === TOKEN_VARIABLE)?.value;
+    const port = pod.spec?.containers[0]?.ports?.find(({ name }) => name === 'guest')?.containerPort;
+    const address = pod.status?.podIP;
+    const host = address?.includes(':') ? `[${address}]` : address;
+    const member: FleetMember = {
+      id: annotations[LABEL.env] ?? labels[LABEL.env] ?? pod.metadata!.name!,
+      driver: 'kubernetes',
+      run: annotations[LABEL.run] ?? labels[LABEL.run] ?? '',
+      state: health.state === 'ready' ? 'ready' : health.state === 'gone' ? 'exited' : 'starting',
+      server_url: host && port ? `http://${token ? `:${token}@` : ''}${host}:${port}` : null,
+      created_at: new Date(creationTimestamp ?? 0).toISOString(),
+      detached,
+      orphan: !detached && !this.#lives(labels[LABEL.owner] ?? ''),
+    };
+    this.#pods.set(member, pod);
+    return member;
+  }
+
+  #lives(owner: string): boolean {
+    const renewed = this.#leases.get(leaseName(owner))?.spec?.renewTime;
+    return renewed !== undefined && this.#cluster.serverTime() - new Date(renewed).getTime() < LEASE_S * 1000;
+  }
+
+  /** The lease of an owner that is dead; one that was renewed after all stays. */
+  async #removeLease(owner: string): Promise<void> {
+    const lease = this.#leases.get(leaseName(owner));
+    if (!lease) return;
+    const { name, uid, resourceVersion } = lease.metadata!;
+    await this.#call({ verb: 'delete', resource: 'leases', name: name! }, () =>
+      this.#cluster.coordination
+        .deleteNamespacedLease({
+          namespace: this.#cluster.namespace,
+          name: name!,
+          body: { preconditions: { uid: uid!, resourceVersion: resourceVersion! } },
+        })
+        .catch((error: unknown) => ignore(error, [404, 409])),
+    );
+  }
+
+  async #podOf(member: FleetMember): Promise<V1Pod | null> {
+    const known = this.#pods.get(member);
+    if (known) return known;
+    const same = (other: FleetMember) =>
+      other.id === member.id && other.run === member.run && other.created_at === member.created_at;
+    const found = (await this.list()).find(same);
+    return (found && this.#pods.get(found)) ?? null;
+  }
+
+  async #existing(member: FleetMember): Promise<V1Pod> {
+    const pod = await this.#podOf(member);
+    if (pod) return pod;
+    throw new DartError('there is no such desktop', { where: member.id, hint: 'dart-env list' });
+  }
+
+  #call<T>(call: ApiCall, request: () => Promise<T>): Promise<T> {
+    return this.#cluster.call(call, request);
+  }
+}
