@@ -79,6 +79,7 @@ const OPTIONS: readonly KindOption[] = [
     type: 'string',
     value: 'URL',
     describe: 'Where Docker listens (default: $DOCKER_HOST, else unix:///var/run/docker.sock)',
+    fleet: true,
   },
 ];
 
