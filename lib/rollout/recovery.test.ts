@@ -65,7 +65,7 @@ function setUp(count: number, options: WorkerPoolOptions = {}) {
   const policies = Array.from({ length: count }, (_, i) => new ShakyPolicy('abc'[i]!));
   const news: string[] = [];
   const pool = new WorkerPool(policies, {
-    ...{ healthIntervalMs: 5, patienceMs: 5000, circuit: { failures: 3, coolDownMs: 10, longestCoolDownMs: 20 } },
+    ...{ healthIntervalMs: 5, patienceMs: 60_000, circuit: { failures: 3, coolDownMs: 10, longestCoolDownMs: 20 } },
     onFailure: (worker, _error, out) => {
       if (out) news.push(`${worker} out`);
     },

@@ -205,13 +205,15 @@ describe('runSession', () => {
   it('abandons what is under way when the grace is over', async () => {
     const stop = new AbortController();
     const stopping = stoppingOf(stop.signal, 5, () => false);
-    const environments = new EnvironmentPool([
-      new EmbeddedDriver(
-        2,
-        (id) => new FakeGuest(id, { reset: () => new Promise((resolve) => setTimeout(resolve, 50)) }),
-      ),
-    ]);
-    setTimeout(() => stop.abort(), 5);
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const reset = () => {
+      stop.abort();
+      return gate;
+    };
+    const environments = new EnvironmentPool([new EmbeddedDriver(2, (id) => new FakeGuest(id, { reset }))]);
+    // Whenever the grace ends: nothing can be over before that.
+    stopping.abort.addEventListener('abort', () => setImmediate(open));
     const { written } = await session({ environments, stopping });
     expect(written).toEqual([]);
     await environments.close();

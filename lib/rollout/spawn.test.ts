@@ -45,7 +45,7 @@ afterEach(async () => {
 const lines: string[] = [];
 async function start(more: Partial<OwnedServerOptions> = {}): Promise<OwnedServer> {
   lines.length = 0;
-  const options = { command, gpu: '3', index: 0, model: 'one', env: process.env, startTimeoutMs: 20_000 };
+  const options = { command, gpu: '3', index: 0, model: 'one', env: process.env, startTimeoutMs: 60_000 };
   const server = await OwnedServer.start({ ...options, log: (line) => lines.push(line), ...more });
   running.push(server);
   return server;

@@ -53,7 +53,7 @@ describe('rollouts of a policy that is being trained', () => {
           written.push(trajectory);
           if (written.length === 4) publish(7, 2);
           if (written.length > 4 && trajectory.policy.versions.includes(7)) stop.abort();
-          if (written.length > 400) stop.abort(new Error('no new version was taken'));
+          if (written.length > 5000) stop.abort(new Error('no new version was taken'));
         },
         notes: { warn: (text) => warnings.push(text), info: () => {}, progress: () => {} },
         stopping: stoppingOf(stop.signal, 10_000, () => false),

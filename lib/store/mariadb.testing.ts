@@ -9,7 +9,7 @@ import { execa } from 'execa';
 import { createConnection } from 'mysql2/promise';
 import { orSkip } from '../stream/shared.testing.ts';
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 function findMariaDb(): string | null {
   const { status } = spawnSync('mariadbd', ['--version'], { stdio: 'ignore' });

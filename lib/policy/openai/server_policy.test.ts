@@ -36,7 +36,7 @@ async function setUp(script: Behaviour | Behaviour[], more: Partial<ServerPolicy
   running.push(server);
   const warnings: string[] = [];
   const policy = new ServerPolicy({
-    ...{ url: server.url, api: 'chat', engine: 'vllm', model: 'ui-tars', coordinates: 'absolute', timeoutMs: 2000 },
+    ...{ url: server.url, api: 'chat', engine: 'vllm', model: 'ui-tars', coordinates: 'absolute', timeoutMs: 60_000 },
     ...{ retry: { tries: 3, firstPauseMs: 1, longestPauseMs: 20 } },
     warn: (message) => warnings.push(message.replace(`${server.url}: `, '')),
     ...more,
@@ -271,7 +271,7 @@ describe('describeServer', () => {
     const of = async (owner: string, scripts: Record<string, Behaviour> = {}) => {
       const server = await FakeServer.start({ '/v1/models': answers(modelsOf(owner)), ...scripts });
       running.push(server);
-      return describeServer(server.url, { timeoutMs: 1000 });
+      return describeServer(server.url, { timeoutMs: 60_000 });
     };
     const none = { coordinates: null, version: null };
     expect(await of('vllm')).toEqual({ engine: 'vllm', model: 'ui-tars', ...none });

@@ -10,6 +10,8 @@ import { loadPixel, stepOf, trajectoryOf } from './example.testing.ts';
 import { reportPage, trajectoryPage } from './page.ts';
 
 const EVIL = '</script><script>window.evil=1</script><img src="http://127.0.0.1:9/x" onerror="window.evil=1">';
+/** How long a page may take. */
+const PATIENCE = { timeout: 60_000 };
 const STEPS = [
   stepOf({}, { text: `Thought: ${EVIL}\nAction: ${EVIL}`, tokens: [EVIL, 'b', 'c'] }),
   stepOf({ actions: [{ type: 'drag', x: 10, y: 20, to_x: 600, to_y: 300 }] }),
@@ -101,12 +103,12 @@ describe.skipIf(!chromiumPath)('a page in Chromium', () => {
     await page.locator('#filter').fill('');
     await page.locator('table.rollouts a').first().click();
     // A link is followed a moment after the click.
-    await expect.poll(() => place(page)).toBe('press: step 1 of 3');
+    await expect.poll(() => place(page), PATIENCE).toBe('press: step 1 of 3');
     // The second is filtered away.
     await page.keyboard.press('n');
-    await expect.poll(() => place(page)).toBe('third: step 1 of 1');
+    await expect.poll(() => place(page), PATIENCE).toBe('third: step 1 of 1');
     await page.keyboard.press('Escape');
-    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.count(), PATIENCE).toBe(2);
     expect(trouble).toEqual([]);
   });
 
