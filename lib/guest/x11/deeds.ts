@@ -5,8 +5,9 @@ import { isKey, keyName } from '../keys.ts';
 /** A small deed of the display helper (`dart_x11/display.py`): its name and arguments. */
 export type Deed = readonly [name: string, ...arguments: (string | number | boolean)[]];
 
-/** How long a drag takes, s: programs that look at the pointer now and then must see it on its way. */
+/** How long a drag takes, s: programs that look at the pointer now and then must see it on its way, and at its end. */
 const DRAG_SECONDS = 0.3;
+const DROP_SECONDS = 0.1;
 const CLICKS: Readonly<Record<string, [button: string, times: number]>> = {
   click: ['left', 1],
   double_click: ['left', 2],
@@ -17,7 +18,8 @@ const CLICKS: Readonly<Record<string, [button: string, times: number]>> = {
 const WHEEL = { up: 'up', down: 'down', left: 'wheel_left', right: 'wheel_right' } as const;
 
 /**
- * What an action is made of. Empty for `finished` and `fail`, which end the episode in the runner.
+ * What an action is made of. Empty for `finished` and `fail`, which end the episode in the runner, and for `wait`,
+ * which nobody's hands are needed for.
  * @throws DartError where it names a key that there is not.
  */
 export function deedsOf(action: Action): Deed[] {
@@ -42,6 +44,7 @@ export function deedsOf(action: Action): Deed[] {
         ['move', action.x, action.y],
         ['button', 'left', true],
         ['move', action.to_x, action.to_y, DRAG_SECONDS],
+        ['pause', DROP_SECONDS],
         ['button', 'left', false],
       ];
     case 'scroll': {
@@ -58,7 +61,6 @@ export function deedsOf(action: Action): Deed[] {
     case 'key_up':
       return [['key', keyOf(action.key), false]];
     case 'wait':
-      return action.ms ? [['pause', action.ms / 1000]] : [];
     case 'finished':
     case 'fail':
       return [];

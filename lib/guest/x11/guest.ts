@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError } from '../../errors.ts';
 import type {
   AccessibleNode,
@@ -14,7 +15,7 @@ import type {
   WindowMatch,
 } from '../guest.ts';
 import { needsPython, playScript, pythonCode, readScript } from '../play.ts';
-import { type Deed, deedsOf } from './deeds.ts';
+import { deedsOf } from './deeds.ts';
 import { UserFiles } from './files.ts';
 import { HomePaths } from './paths.ts';
 import { frameOf } from './picture.ts';
@@ -33,6 +34,8 @@ const OPEN_MS = 1_800_000;
 /** How long the accessibility tree may take, s. */
 const TREE_SECONDS = 20;
 const LOOK_MS = 100;
+/** After an action, as pyautogui pauses: a menu needs a moment until something in it can be clicked. */
+const PAUSE_MS = 100;
 
 /** A real desktop under an X server of its own: what runs in our image, and under Xvfb on the host (design §5). */
 export class X11Guest implements ResettableGuest {
@@ -71,8 +74,10 @@ export class X11Guest implements ResettableGuest {
   }
 
   async act(action: Action): Promise<void> {
-    const deeds: Deed[] = deedsOf(action);
+    const deeds = deedsOf(action);
     if (deeds.length > 0) await this.session.screen('play', { deeds });
+    const pauseMs = action.type === 'wait' ? (action.ms ?? 0) : deeds.length > 0 ? PAUSE_MS : 0;
+    if (pauseMs > 0) await sleep(pauseMs);
   }
 
   async execute(command: string | string[], options: ExecuteOptions = {}): Promise<ExecuteResult> {
@@ -123,7 +128,7 @@ export class X11Guest implements ResettableGuest {
     while (performance.now() < end) {
       const window = (await this.#windows()).find(({ title }) => namesFile(title, whole));
       if (window) return void (await this.session.screen('activate', { window: window.id }));
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
     }
     throw new DartError(`no window shows ${path} after ${OPEN_MS / 60_000} minutes`, { where: this.id });
   }
