@@ -8,7 +8,11 @@ export interface Protocol {
   sleepScale: number;
   /** Password of the guest's user, for `{CLIENT_PASSWORD}`. */
   clientPassword: string;
+  /** `verified` gives OSWorld's own numbers, its known mistakes included; `strict` repairs them (docs/osworld.md). */
+  fidelity?: Fidelity;
 }
+
+export type Fidelity = 'verified' | 'strict';
 
 /** Waits are as the tasks say: for real desktops. */
 export const REAL_PROTOCOL: Protocol = { sleepScale: 1, clientPassword: 'password' };
@@ -58,6 +62,8 @@ export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskC
 export interface FetchedFile {
   name: string;
   bytes: Uint8Array;
+  /** Files fetched with it (`multi`), by the names that the task gives them: a CSV export beside its workbook. */
+  beside?: FetchedFile[];
 }
 
 /** True for what a getter fetched as a file. */

@@ -91,7 +91,7 @@ async function runMetric(
 ): Promise<number> {
   let score: number;
   try {
-    score = await metric({ ...input, name, where: context.task.task_id });
+    score = await metric({ ...input, name, where: context.task.task_id, fidelity: context.protocol.fidelity });
   } catch (cause) {
     throw evaluatorError(cause, `metric ${name}`, context);
   }

@@ -1,4 +1,4 @@
-import type { TaskContext } from './context.ts';
+import type { Fidelity, TaskContext } from './context.ts';
 import type { Fields } from './fields.ts';
 
 /** Carries out one set-up step. */
@@ -18,6 +18,8 @@ export interface MetricInput {
   /** The metric's name and the task's id, for messages. */
   name: string;
   where: string;
+  /** Whether OSWorld's known mistakes are kept; `verified` when missing. */
+  fidelity?: Fidelity;
 }
 
 /**

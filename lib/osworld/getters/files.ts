@@ -16,14 +16,20 @@ export async function guestFile(path: string, { guest }: TaskContext): Promise<F
 
 /**
  * One path, or with `multi` a list of paths of which `gives` (indices, default the first) are handed on: one of them
- * alone, several as a list.
+ * alone, several as a list. The others come along in `beside`, under their names in `dest`.
  */
 async function fetchEach(config: Fields, fetch: (path: string) => Promise<FetchedFile | null>): Promise<unknown> {
   if (!config.flag('multi')) return fetch(config.text('path'));
   const paths = config.texts('path');
+  const names = config.texts('dest', []);
   const gives = config.list('gives', [0]).map(Number);
   if (gives.some((index) => paths[index] === undefined)) throw config.wrong('gives', 'indices of the paths');
-  const files = await Promise.all(gives.map((index) => fetch(paths[index]!)));
+  const fetched = await Promise.all(paths.map(fetch));
+  const all = fetched.map((file, index) => file && { ...file, name: names[index] ?? file.name });
+  const files = gives.map((index) => {
+    const beside = all.filter((other, i): other is FetchedFile => other !== null && i !== index);
+    return all[index] ? { ...all[index], beside } : null;
+  });
   return files.length === 1 ? files[0] : files;
 }
 
