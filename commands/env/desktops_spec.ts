@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec, PositionalSpec } from '../../lib/cli/spec.ts';
 import { KINDS } from '../../lib/environment/kinds.ts';
+import { WHERE } from './fleet_spec.ts';
 import { kindFlags } from './kind_flags.ts';
 
 const UP_OPTIONS: readonly OptionSpec[] = [
@@ -17,7 +18,7 @@ const UP_OPTIONS: readonly OptionSpec[] = [
     alias: 'n',
     type: 'integer',
     value: 'N',
-    default: 1,
+    defaultText: '1',
     min: 1,
     max: 10_000,
     describe: 'How many desktops',
@@ -29,7 +30,18 @@ const UP_OPTIONS: readonly OptionSpec[] = [
     default: 0,
     min: 0,
     max: 65_535,
-    describe: 'Port of the first desktop, the others follow; 0 takes any that are free',
+    describe: 'embedded: port of the first desktop, the others follow; 0 takes any that are free',
+  },
+  {
+    name: 'run-id',
+    type: 'string',
+    value: 'ID',
+    describe: 'The run that they belong to, for dart-env down --run (default: a new one)',
+  },
+  {
+    name: 'detach',
+    type: 'boolean',
+    describe: 'Leave the desktops running and end; dart-env down removes them',
   },
   {
     name: 'grace',
@@ -46,8 +58,8 @@ export const up: CommandSpec = {
   name: 'up',
   summary: 'Start desktops and keep them up for the commands that read',
   description: [
-    "Starts desktops, each behind a server on loopback that answers OSWorld's API, and prints an env record when one is ready. They stay up until the reader of the records leaves, or a signal comes; then they are removed.",
-    'With -o the file is written when all are ready.',
+    "Starts desktops, each behind a server that answers OSWorld's API, and prints an env record when one is ready. They stay up until the reader of the records leaves, or a signal comes; then they are removed. A second signal skips that.",
+    'A pipe gets a heartbeat event every two seconds, so that a reader behind a reader is missed when it leaves. With -o the file is written when all are ready.',
   ].join('\n\n'),
   options: [...UP_OPTIONS, ...kindFlags(), ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   examples: [
@@ -63,7 +75,8 @@ export const up: CommandSpec = {
 
 const DESKTOP: PositionalSpec = {
   name: 'desktop',
-  describe: 'Server of a desktop, http://127.0.0.1:5000, or the word embedded for a fresh one in the state of --seed',
+  describe:
+    'The env_id of a desktop that runs, its server, http://127.0.0.1:5000, or the word embedded for a fresh one in the state of --seed',
   required: true,
 };
 
@@ -74,6 +87,7 @@ export const screenshot: CommandSpec = {
   positionals: [DESKTOP],
   options: [
     { ...OUTPUT_FILE, describe: 'The PNG file; - writes it to standard output instead of records', group: 'Output' },
+    ...WHERE,
     ...COMMON_OPTIONS,
   ],
   examples: [{ command: 'dart-env screenshot http://127.0.0.1:5000 -o screen.png', describe: 'one look' }],
@@ -103,6 +117,7 @@ export const act: CommandSpec = {
       describe: 'Save what the desktop shows afterwards as a PNG file',
       group: 'Output',
     },
+    ...WHERE,
     ...OUTPUT_OPTIONS.filter(({ name }) => name === 'output'),
     ...COMMON_OPTIONS,
     DRY_RUN_OPTION,

@@ -53,12 +53,24 @@ export function kindFlags(which: (option: KindOption) => boolean = () => true): 
   return [...byName].map(([name, owned]) => flagOf(name, owned)).sort((a, b) => orderOf(a) - orderOf(b));
 }
 
-/** What was given of the kind's options. */
-export function givenFor(kind: DriverKind, { options }: CommandContext): Map<string, Given> {
+/** What was given of the kind's options; flags of other kinds are passed over. */
+export function flagsGiven(kind: DriverKind, { options }: CommandContext): Map<string, Given> {
   const given = new Map<string, Given>();
-  const own = optionsOf(kind).map((option) => [flagName(kind.name, option.name), option.name] as const);
-  for (const [flag, name] of own) if (options[flag] !== undefined) given.set(name, options[flag]);
-  const flags = own.map(([flag]) => flag);
+  for (const { name } of optionsOf(kind)) {
+    const value = options[flagName(kind.name, name)];
+    if (value !== undefined) given.set(name, value);
+  }
+  return given;
+}
+
+/**
+ * What was given of the kind's options.
+ * @throws UsageError for a flag of another kind.
+ */
+export function givenFor(kind: DriverKind, context: CommandContext): Map<string, Given> {
+  const { options } = context;
+  const given = flagsGiven(kind, context);
+  const flags = optionsOf(kind).map(({ name }) => flagName(kind.name, name));
   const foreign = KINDS.flatMap((other) =>
     optionsOf(other).map(({ name }) => ({ flag: flagName(other.name, name), owner: other.name })),
   ).filter(({ flag }) => options[flag] !== undefined && !flags.includes(flag));

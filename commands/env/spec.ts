@@ -2,6 +2,7 @@ import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/co
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { buildImage } from './build_image_spec.ts';
 import { act, screenshot, up } from './desktops_spec.ts';
+import { FLEET_COMMANDS } from './fleet_spec.ts';
 
 /** `dart-env tasks`: task files as records. */
 const tasks: CommandSpec = {
@@ -75,7 +76,7 @@ export const spec: CommandSpec = {
   description:
     'Prints the tasks of OSWorld-style suites, starts desktops and keeps them up, and tells what this machine can run.',
   options: [],
-  subcommands: [tasks, up, screenshot, act, doctor, buildImage],
+  subcommands: [tasks, up, ...FLEET_COMMANDS, screenshot, act, doctor, buildImage],
   examples: [
     {
       command:

@@ -76,7 +76,7 @@ describe('dart-env up', () => {
     expect(stdout.split('\n').map((line) => JSON.parse(line))).toEqual([
       env,
       { ...env, state: 'stopped' },
-      { type: 'summary', v: 1, command: 'dart-env up', desktops: 1 },
+      expect.objectContaining({ type: 'summary', command: 'dart-env up', desktops: 1, missing: 0, booted: 1 }),
     ]);
     expect(await answers(env.server_url)).toBe(false);
   });

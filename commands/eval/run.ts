@@ -6,7 +6,7 @@ import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { stopCode } from '../../lib/cli/stop.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
-import { DartError } from '../../lib/errors.ts';
+import { DartError, messageOf } from '../../lib/errors.ts';
 import { loadTasks } from '../../lib/osworld/load.ts';
 import { normaliseTask } from '../../lib/osworld/task.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
@@ -15,6 +15,8 @@ import { runSession, type SessionOptions } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import type { Task } from '../../lib/stream/records.ts';
+import { tellOfCleanUp } from '../clean_up.ts';
+import { newRunId } from '../run_id.ts';
 import { serverSettings } from '../server_settings.ts';
 import { conclude } from './verdict.ts';
 
@@ -34,7 +36,16 @@ export async function run(context: CommandContext): Promise<number> {
   const evaluation = new Evaluation();
   const trajectories = options.trajectories === undefined ? null : await openOutput(context, 'trajectories');
   const progress = new Progress(context, 'evaluating');
-  const environments = await openEnvironments(options.env as string);
+  const runId = `evaluation-${newRunId()}`;
+  const byHand = tellOfCleanUp(options.env as string, runId);
+  const environments = await openEnvironments(options.env as string, {
+    runId,
+    tell: (line) => logOf(context).info(line),
+    onFailure: ({ env_id, error, retired }) => {
+      const fate = retired ? 'retired' : 'replaced';
+      logOf(context).warnOften('desktop failures', `desktop ${env_id} ${fate}: ${messageOf(error)}`);
+    },
+  });
   const stopping = stoppingOf(io.signal, 0, (reason) => stopCode(reason) === 0);
   try {
     const { version, policy } = await runSession({
@@ -66,6 +77,7 @@ export async function run(context: CommandContext): Promise<number> {
     progress.stop();
     stopping.dispose();
     await environments.close();
+    byHand();
   }
 }
 

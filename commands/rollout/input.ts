@@ -14,12 +14,16 @@ export interface RolloutInput {
   tasks: Task[];
   /** Desktops that run already; empty when the command is to start its own. */
   envs: Env[];
+  /** Where more may come, or be told gone, while the command runs. */
+  later: AsyncIterable<ReadRecord> | null;
   /** Records that were left out (`--on-error skip`). */
   skipped: number;
 }
 
-/** An open stream with desktops on it is taken as complete when nothing came for so long. */
+/** An open stream with desktops on it has all its tasks when nothing came for so long. */
 const QUIET_MS = 2000;
+/** Where only desktops come, the first will do: those that are ready at the same time are waited for so long. */
+const TOGETHER_MS = 100;
 
 /**
  * The tasks, from a file, a folder, or standard input (`-`), and the desktops, if they are on standard input too. Its
@@ -44,7 +48,7 @@ export async function readInput(
   const skipped = { count: 0 };
   const onBad = skipping(context, skipped);
   const tasks = path === '-' ? await input.chosen(filter) : await fromPath(resolvePath(io, path), filter, { onBad });
-  return { tasks, envs: [...input.envs.values()], skipped: input.skipped + skipped.count };
+  return { tasks, envs: [...input.envs.values()], later: input.later, skipped: input.skipped + skipped.count };
 }
 
 async function fromPath(path: string, filter: TaskFilter, options: LoadOptions): Promise<Task[]> {
@@ -57,6 +61,7 @@ async function fromPath(path: string, filter: TaskFilter, options: LoadOptions):
 class StandardInput {
   readonly tasks = new Map<string, Task>();
   readonly envs = new Map<string, Env>();
+  later: AsyncIterable<ReadRecord> | null = null;
   readonly #context: CommandContext;
   readonly #takesTasks: boolean;
   readonly #takesEnvs: boolean;
@@ -75,7 +80,11 @@ class StandardInput {
   async read(pass: (record: AnyRecord) => Promise<void>): Promise<void> {
     const records = readInputs(this.#context, ['-'], this.#skipped);
     const enough = () => this.envs.size > 0 && (this.tasks.size > 0 || !this.#takesTasks);
-    for await (const found of untilQuiet(records, enough, QUIET_MS)) {
+    const quietMs = this.#takesTasks ? QUIET_MS : TOGETHER_MS;
+    const rest = (later: AsyncIterable<ReadRecord>) => {
+      if (this.#takesEnvs) this.later = later;
+    };
+    for await (const found of untilQuiet(records, enough, quietMs, rest)) {
       try {
         if (!this.#take(found)) await pass(found.record);
       } catch (error) {
@@ -106,6 +115,7 @@ class StandardInput {
       else this.envs.delete(env.env_id);
       return true;
     }
-    return false;
+    // Only says that its writer is there.
+    return record.type === 'event' && record.event === 'heartbeat';
   }
 }

@@ -147,7 +147,7 @@ describe('dart-rollout', () => {
   it.each([
     [['--policy', 'rndom', '--tasks', SUITE], '--policy: unknown policy "rndom". Try: onnx:PATH, script'],
     [['--policy', 'onnx:missing.onnx', '--tasks', SUITE], 'missing.onnx: there is no such policy file'],
-    [['--policy', 'random', '--tasks', SUITE, '--env', 'embeded:2'], '--env: unknown desktops "embeded:2"'],
+    [['--policy', 'random', '--tasks', SUITE, '--env', 'embeded:2'], '--env: unknown desktops "embeded"'],
     [['--policy', 'random', '--tasks', 'nowhere'], 'nowhere: no such task file or folder'],
     [['--policy', 'random', '--tasks', SUITE, '--task', 'chrome-bookmark-te'], 'unknown task chrome-bookmark-te'],
     [['--policy', 'random', '--tasks', SUITE, '--domain', 'crome'], 'unknown domain crome'],

@@ -3,6 +3,7 @@ import { type Output, openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
+import type { EnvironmentPool } from '../../lib/environment/pool.ts';
 import { EXIT, messageOf } from '../../lib/errors.ts';
 import { noteDesktops } from '../../lib/rollout/desktop_notes.ts';
 import { openPolicies } from '../../lib/rollout/policies.ts';
@@ -17,7 +18,9 @@ import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
 import { type AnyRecord, SCHEMA_VERSION, type Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
+import { tellOfCleanUp } from '../clean_up.ts';
 import { givenStore } from '../store.ts';
+import { followDesktops } from './follow_desktops.ts';
 import { type RolloutInput, readInput } from './input.ts';
 import { Observation } from './observe.ts';
 import { type Settings, settingsOf } from './settings.ts';
@@ -63,13 +66,15 @@ async function runObserved(context: CommandContext, { settings, input, output, o
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
   const store = await givenStore(context);
   await warnOfOtherPolicy(context, store, settings);
-  const environments = await openEnvironments(
-    input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS),
-    {
-      onFailure: ({ env_id, error, retired }) =>
-        log.warnOften('desktop failures', `desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
-    },
-  );
+  const desktops = input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS);
+  const byHand = tellOfCleanUp(desktops, settings.session.runId);
+  const environments = await openEnvironments(desktops, {
+    runId: settings.session.runId,
+    tell: (line) => log.info(line),
+    onFailure: ({ env_id, error, retired }) =>
+      log.warnOften('desktop failures', `desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
+  });
+  if (input.later) void followDesktops(input.later, environments, (line) => log.warn(line));
   const noted =
     store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
   try {
@@ -89,7 +94,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
       },
     });
     await observation.end((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end));
-    await output.write(summaryOf(end, settings, environments.failures, input.skipped));
+    await output.write(summaryOf(end, settings, environments, input.skipped));
     await output.close();
     if (options.table === true) await printTable(io, ['outcome', 'rollouts'], Object.entries(end.tally.outcomes));
     const failed = end.tally.errors > 0 || input.skipped > 0;
@@ -97,6 +102,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
   } finally {
     stopping.dispose();
     await environments.close();
+    byHand();
     await noted?.();
     await store?.close();
   }
@@ -156,7 +162,7 @@ async function checkPolicy({ session: { policy, threads, servers } }: Settings):
 function summaryOf(
   { tally, policy, version, syncs, usage, desktops, workers }: SessionEnd,
   settings: Settings,
-  failures: number,
+  environments: EnvironmentPool,
   skipped: number,
 ): Summary {
   return {
@@ -173,7 +179,8 @@ function summaryOf(
     steps: tally.steps,
     parse_errors: tally.parseErrors,
     unscored_tokens: tally.unscoredTokens,
-    desktop_failures: failures,
+    desktop_failures: environments.failures,
+    desktop_counts: environments.counts,
     syncs,
     skipped,
     ...rounded(utilisation(usage)),

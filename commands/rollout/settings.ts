@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
@@ -7,6 +6,7 @@ import { DartError } from '../../lib/errors.ts';
 import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
+import { newRunId } from '../run_id.ts';
 import { serverSettings } from '../server_settings.ts';
 
 /** What the options of the command line mean, before anything is opened. */
@@ -83,12 +83,6 @@ function weightsOf(given: OptionValue, follow: boolean): string[] {
       hint: 'add --follow, or leave it out',
     });
   return weights;
-}
-
-/** Sorts by time and is unique: `20260131T120000-1a2b3c`. */
-function newRunId(): string {
-  const time = new Date().toISOString().replace(/[-:]|\..*/g, '');
-  return `${time}-${randomUUID().slice(0, 6)}`;
 }
 
 /** Kinds of policies whose specification is a path. */

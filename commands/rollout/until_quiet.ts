@@ -1,18 +1,21 @@
 /**
  * Hands items on until there are no more, or until `enough` holds and nothing came for `quietMs`: a stream of running
  * desktops stays open for as long as they run.
+ * @param rest Takes what comes after that.
  */
 export async function* untilQuiet<T>(
   items: AsyncIterator<T>,
   enough: () => boolean,
   quietMs: number,
+  rest: (later: AsyncIterable<T>) => void = () => {},
 ): AsyncGenerator<T, void, void> {
   for (;;) {
     const next = items.next();
-    const result = enough() ? await Promise.race([next, after(quietMs)]) : await next;
+    const result = enough() ? await Promise.race([next, quiet(quietMs)]) : await next;
     if (result === null) {
-      // What still comes is not for this command; that the stream is cut at the end is no failure.
+      // That the stream is cut at the end is no failure, where nobody reads on.
       next.catch(() => {});
+      rest(after(next, items));
       return;
     }
     if (result.done) return;
@@ -20,6 +23,10 @@ export async function* untilQuiet<T>(
   }
 }
 
-function after(ms: number): Promise<null> {
+async function* after<T>(next: Promise<IteratorResult<T>>, items: AsyncIterator<T>): AsyncGenerator<T, void, void> {
+  for (let result = await next; !result.done; result = await items.next()) yield result.value;
+}
+
+function quiet(ms: number): Promise<null> {
   return new Promise((resolve) => setTimeout(resolve, ms, null).unref());
 }

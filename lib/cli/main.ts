@@ -3,7 +3,7 @@ import { outputError, ReaderGone } from '../stream/writer.ts';
 import { watchReader } from './hangup.ts';
 import { runCommand } from './run.ts';
 import type { CommandSpec, Io } from './spec.ts';
-import { Interrupted, isAbort, STOPPING, stopCode } from './stop.ts';
+import { Interrupted, isAbort, STOPPING, skippedCleanUps, stopCode } from './stop.ts';
 
 export interface MainOptions {
   /** Loads the addon's poll(2): whether the reader behind a file descriptor has gone. Absent: noticed at the next write. */
@@ -22,7 +22,7 @@ const SAME_PRESS_MS = 300;
  */
 export async function main(spec: CommandSpec, options: MainOptions = {}): Promise<void> {
   const stop = new AbortController();
-  const restore = catchSignals(stop);
+  const restore = catchSignals(spec.name, stop);
   catchBugs(spec.name, stop);
   process.stdout.on('error', (error) => stop.abort(outputError(error, 'stdout')));
   // There is nobody to tell.
@@ -55,7 +55,7 @@ class OpenedStdin {
   }
 }
 
-function catchSignals(stop: AbortController): () => void {
+function catchSignals(command: string, stop: AbortController): () => void {
   const names = (Object.keys(STOPPING) as NodeJS.Signals[]).filter((name) => name !== 'SIGHUP' || !hangupIgnored());
   let first = 0;
   const heard = (signal: NodeJS.Signals) => {
@@ -63,7 +63,10 @@ function catchSignals(stop: AbortController): () => void {
     if (first === 0) {
       first = now;
       stop.abort(new Interrupted(signal));
-    } else if (now - first > SAME_PRESS_MS) process.exit(STOPPING[signal]);
+    } else if (now - first > SAME_PRESS_MS) {
+      for (const text of skippedCleanUps()) process.stderr.write(`${command}: ${text}\n`);
+      process.exit(STOPPING[signal]);
+    }
   };
   for (const name of names) process.on(name, heard);
   return () => {

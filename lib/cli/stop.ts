@@ -20,6 +20,22 @@ export function stopCode(reason: unknown): number | undefined {
   return reason instanceof Interrupted ? reason.exitCode : undefined;
 }
 
+const leftBehind = new Set<string>();
+
+/**
+ * What the user is told where a second Ctrl-C skips the clean-up: that something stays behind, and how to remove it.
+ * @returns takes it back, once there is nothing to clean up.
+ */
+export function onSkippedCleanUp(text: string): () => void {
+  leftBehind.add(text);
+  return () => leftBehind.delete(text);
+}
+
+/** What stays behind if the process ends now. */
+export function skippedCleanUps(): string[] {
+  return [...leftBehind];
+}
+
 /** True for the errors that Node's own functions throw when their signal aborts. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

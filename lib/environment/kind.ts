@@ -14,6 +14,8 @@ export interface KindOption {
   min?: number;
   max?: number;
   describe: string;
+  /** It says where desktops of this kind run: `dart-env list`, `down`, `logs` and `exec` take it too. */
+  fleet?: boolean;
 }
 
 /** Values by option name: what was given, or the default; absent where there is neither. Bytes are numbers. */

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { DartError } from '../errors.ts';
 import { attachKind } from './attach_kind.ts';
+import { dockerKind } from './docker/kind.ts';
 import { embeddedKind } from './embedded_kind.ts';
 import type { DriverKind, KindOption } from './kind.ts';
+import { kubernetesKind } from './kubernetes/kind.ts';
 
 /** Every kind of desktop: tables only, so that help and grammar load nothing else. */
-export const KINDS: readonly DriverKind[] = [embeddedKind, attachKind];
+export const KINDS: readonly DriverKind[] = [embeddedKind, attachKind, dockerKind, kubernetesKind];
 
 /** Waits of OSWorld's protocol, in seconds; a kind has its own where none is given. */
 const WAITS: readonly KindOption[] = [

@@ -37,6 +37,10 @@ export class Place {
     return this.#replacements > 0;
   }
 
+  get bootMs(): number {
+    return this.#bootMs;
+  }
+
   async start(signal: AbortSignal): Promise<void> {
     this.#replacements += 1;
     const begun = performance.now();

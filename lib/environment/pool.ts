@@ -37,6 +37,7 @@ export class EnvironmentPool {
   #lastError: unknown = null;
   #watcher: (desktop: Env) => void = () => {};
   #grown: (places: number) => void = () => {};
+  #retired: () => void = () => {};
 
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
@@ -80,6 +81,11 @@ export class EnvironmentPool {
   /** Tells `grown` of places that are added from now on. */
   onGrowth(grown: (places: number) => void): void {
     this.#grown = grown;
+  }
+
+  /** Calls `retired` after each place that is given up from now on. */
+  onRetirement(retired: () => void): void {
+    this.#retired = retired;
   }
 
   /** A desktop that has gone for good, as others say: nobody gets it any more. */
@@ -126,7 +132,12 @@ export class EnvironmentPool {
       return;
     }
     place.succeeded();
-    this.#giveBack(place);
+    this.#giveBack(place, outcome.spent);
+  }
+
+  /** How long the start of a leased desktop took, ms. */
+  bootMs(env: Environment): number {
+    return this.#leased.get(env)?.bootMs ?? 0;
   }
 
   /** Looks at every desktop that nobody has; one that does not answer is replaced. */
@@ -178,9 +189,9 @@ export class EnvironmentPool {
     this.#serve();
   }
 
-  #giveBack(place: Place): void {
+  #giveBack(place: Place, spent = place.spent): void {
     this.#taken.delete(place);
-    if (!place.spent && !place.retired) this.#offer(place);
+    if (!spent && !place.retired) this.#offer(place);
     else {
       this.#tell(place, 'stopped');
       this.#renew(place);
@@ -226,7 +237,7 @@ export class EnvironmentPool {
   async #boot(place: Place): Promise<void> {
     const { signal } = this.#closing;
     try {
-      await delay(place.failedStarts * this.#options.retryMs, signal);
+      if (place.failedStarts > 0) await delay(place.failedStarts * this.#options.retryMs, signal);
       await this.#turns.run(async () => {
         signal.throwIfAborted();
         await place.start(signal);
@@ -256,12 +267,14 @@ export class EnvironmentPool {
     this.#options.onFailure?.({ env_id: envId, error, reason, retired: place.retired });
     this.#renew(place);
     this.#tellNoneLeft();
+    if (place.retired && !retired) this.#retired();
   }
 
   #retire(place: Place): void {
     place.retired = true;
     this.#counts.retired += 1;
     this.#tellNoneLeft();
+    this.#retired();
   }
 
   #tellNoneLeft(): void {

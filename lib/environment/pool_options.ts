@@ -32,6 +32,8 @@ export interface Release {
   failed?: unknown;
   /** A task whose own set-up may be to blame. Failures that all come from one such task retire nothing. */
   task?: string;
+  /** It was used by somebody else than the holder, and is to be replaced though nothing failed. */
+  spent?: boolean;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { DartError, messageOf } from '../errors.ts';
+import { DartError } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { Env } from '../stream/records.ts';
 
@@ -24,11 +24,8 @@ export async function replaceOverHttp(env: Env, signal?: AbortSignal): Promise<E
     const hint = 'whether the dart-env up that printed it still runs';
     throw new DartError('nobody is there to replace this desktop', { where, hint, cause });
   }
-  const text = await response.text();
-  if (!response.ok) throw new DartError(`could not be replaced: ${text.slice(0, 500)}`, { where });
-  try {
-    return parseRecord('env', JSON.parse(text), where);
-  } catch (cause) {
-    throw new DartError(`the answer to a replacement is no env record: ${messageOf(cause)}`, { where, cause });
-  }
+  const answer = (await response.json().catch(() => null)) as { error?: unknown } | null;
+  if (!response.ok || answer === null) throw new DartError('asking for another desktop gave no answer', { where });
+  if (answer.error !== undefined) throw new DartError(`could not be replaced: ${answer.error}`, { where });
+  return parseRecord('env', answer, where);
 }

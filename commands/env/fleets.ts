@@ -1,0 +1,22 @@
+import { logOf } from '../../lib/cli/log.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { Fleets } from '../../lib/environment/fleets.ts';
+import type { DriverKind } from '../../lib/environment/kind.ts';
+import { KINDS, kindNamed, optionsOf } from '../../lib/environment/kinds.ts';
+import { valuesOf } from '../../lib/environment/values.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { flagName, flagsGiven } from './kind_flags.ts';
+
+/**
+ * The desktops that run, of the kind that --driver names, else of all kinds that can be seen from outside.
+ * @throws DartError where none of the kinds can be looked at.
+ */
+export async function openFleets(context: CommandContext, kinds: readonly DriverKind[] = KINDS): Promise<Fleets> {
+  const name = context.options.driver as string | undefined;
+  const looked = name === undefined ? kinds.filter((kind) => kind.fleet) : [kindNamed(name, '--driver')];
+  const asked = looked.map((kind) => {
+    const options = optionsOf(kind).filter((option) => option.fleet);
+    return { kind, values: valuesOf(options, flagsGiven(kind, context), (flag) => `--${flagName(kind.name, flag)}`) };
+  });
+  return Fleets.open(asked, (kind, error) => logOf(context).info(`${kind} was not looked at: ${messageOf(error)}`));
+}
