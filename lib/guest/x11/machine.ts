@@ -57,16 +57,14 @@ export function pythonModules(python: string): string[] {
 }
 
 /** What this machine lacks for a desktop; empty where it lacks nothing. */
-export function missingPrograms(): string[] {
-  const needed = ['Xvfb', 'openbox', 'dbus-daemon', 'dbus-send', 'python3'].filter(
-    (name) => findProgram(name) === null,
-  );
+export function missingPrograms(find = findProgram): string[] {
+  const needed = ['Xvfb', 'openbox', 'dbus-daemon', 'dbus-send', 'python3'].filter((name) => find(name) === null);
   return A11Y_LAUNCHERS.some(isExecutable) ? needed : [...needed, 'at-spi-bus-launcher'];
 }
 
 /** @throws DartError that names what is missing and how to get it. */
-export function desktopPrograms(): DesktopPrograms {
-  const missing = missingPrograms();
+export function desktopPrograms(find = findProgram): DesktopPrograms {
+  const missing = missingPrograms(find);
   if (missing.length > 0) {
     throw new DartError(`this machine has no ${missing.join(', no ')}`, { where: 'xvfb', hint: installHint() });
   }

@@ -14,7 +14,7 @@ export class HomePaths {
   /** Puts the desktop's home in place of `/home/user`, wherever that is a whole path or begins one. */
   inText(text: string): string {
     if (this.home === OSWORLD_HOME) return text;
-    return text.replace(/(?<![\w./-])\/home\/user(?![\w.-])/g, () => this.home);
+    return text.replace(/(?<=^|[^\w./-]|:\/\/)\/home\/user(?![\w.-])/g, () => this.home);
   }
 
   /** A path of a request: `~`, `$HOME`, and paths from the home folder on. */

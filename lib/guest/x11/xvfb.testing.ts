@@ -44,3 +44,18 @@ export function killCore(id: string, word: string, signal: NodeJS.Signals = 'SIG
   if (found.length === 0) throw new Error(`no ${word} among ${processesOf(id).join('\n')}`);
   for (const line of found) process.kill(Number.parseInt(line, 10), signal);
 }
+
+/** Processes whose command line, words apart by NUL, has the text; but for this one and the desktop's own. */
+export function pidsWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      try {
+        const marked = readFileSync(`/proc/${pid}/environ`, 'utf8').includes('DART_DESKTOP=');
+        return !marked && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
