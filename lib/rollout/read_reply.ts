@@ -1,5 +1,6 @@
 import type { ScreenConvention } from '../policy/grammar/coordinates.ts';
 import { type ParsedReply, parseReply } from '../policy/grammar/parse.ts';
+import { bounded } from '../policy/grammar/playable.ts';
 import type { PolicyReply } from '../policy/policy.ts';
 
 /**
@@ -11,6 +12,6 @@ export function readReply(
   convention: ScreenConvention,
 ): ParsedReply {
   const read = parseReply(reply.text, convention);
-  if (reply.finishReason !== 'length') return read;
+  if (reply.finishReason !== 'length') return { ...read, actions: bounded(read.actions) };
   return { ...read, actions: [], parseError: 'the reply was cut off at its token limit' };
 }

@@ -42,6 +42,10 @@ const KEYWORD = /\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*/y;
 const AFTER_STRING = /\s*(?:\)(?!['"\\)\]:]|\.\w)|,\s*(?:\)|[A-Za-z_]\w*\s*=|['"([<\d-])|$)/y;
 const BLANKS = /\s*/y;
 
+/** What Python writes before the quote of a string; `f` and `b` make it something else than this text. */
+const PREFIX = /[rbfu]{1,2}(?=['"])/iy;
+const LINE_END = /[ \t]*(?:$|[\r\n])/y;
+
 /** All calls of a text, in order. Throws GrammarError on anything that is not a call, and when there is none. */
 export function readCalls(text: string): Call[] {
   const calls: Call[] = [];
@@ -59,6 +63,8 @@ function readCall(text: string, start: number): [Call, number] {
   const verb = match(NAME, text, start);
   if (verb === null) throw new GrammarError(`expected an action, found ${excerpt(text, start)}`);
   let at = skip(BLANKS, text, start + verb.length);
+  if (text[at] !== '(' && test(LINE_END, text, start + verb.length))
+    throw new GrammarError(`${clipped(verb, 40)} needs ()`);
   if (text[at] !== '(') throw new GrammarError(`expected "(" after ${verb}, found ${excerpt(text, at)}`);
   const call: Call = { verb: verb.toLowerCase(), arguments: [] };
   at = skip(BLANKS, text, at + 1);
@@ -78,29 +84,41 @@ function readArgument(text: string, start: number, verb: string): [Argument, num
   const keyword = KEYWORD.exec(text);
   const name = keyword ? keyword[1]!.toLowerCase() : null;
   const at = keyword ? KEYWORD.lastIndex : start;
-  const quote = text[at];
-  const [value, end] = quote === "'" || quote === '"' ? readString(text, at, verb) : readBare(text, at, verb);
+  const prefix = match(PREFIX, text, at)?.toLowerCase() ?? '';
+  if (/[fb]/.test(prefix))
+    throw new GrammarError(`${verb}( has a string with ${prefix} before it, which would have to be evaluated`);
+  const quoted = at + prefix.length;
+  const isText = text[quoted] === "'" || text[quoted] === '"';
+  const [value, end] = isText ? readString(text, quoted, verb, prefix.includes('r')) : readBare(text, at, verb);
   return [{ name, value }, end];
 }
 
 /** A quoted string from its opening quote; returns its text and the place behind the closing quote. */
-function readString(text: string, start: number, verb: string): [string, number] {
-  const quote = text[start]!;
+function readString(text: string, start: number, verb: string, raw: boolean): [string, number] {
+  const quote = quoteAt(text, start);
   let value = '';
-  let at = start + 1;
+  let at = start + quote.length;
   while (at < text.length) {
     const character = text[at]!;
     if (character === '\\') {
-      const [escaped, length] = readEscape(text, at);
+      const [escaped, length] = raw ? [text.slice(at, at + 2), 2] : readEscape(text, at);
       value += escaped;
       at += length;
       continue;
     }
-    if (character === quote && test(AFTER_STRING, text, at + 1)) return [value, at + 1];
+    if (character === quote[0] && text.startsWith(quote, at) && test(AFTER_STRING, text, at + quote.length))
+      return [value, at + quote.length];
     value += character;
     at += 1;
   }
   throw new GrammarError(`a string in ${verb}( is not closed`);
+}
+
+/** One quote, or three; `''')` is one that holds another. */
+function quoteAt(text: string, start: number): string {
+  const three = text.slice(start, start + 3);
+  const isThree = three[1] === three[0] && three[2] === three[0] && !test(AFTER_STRING, text, start + 3);
+  return isThree ? three : three[0]!;
 }
 
 /** An unquoted value: up to the comma or parenthesis that ends it, brackets in between balanced. */

@@ -5,6 +5,12 @@ import { type Action, actionSchema } from '../../stream/action.ts';
 import { parseOsworldAction } from './osworld_action.ts';
 import { parseReply } from './parse.ts';
 
+/** No number that JSON does not have, and no half character, whatever a model says. */
+function expectWritable(value: unknown): void {
+  expect(JSON.parse(Buffer.from(JSON.stringify(value)).toString())).toEqual(value);
+  expect(JSON.stringify(value)).not.toMatch(/(?<!\\)\\ud[89a-f]/);
+}
+
 /** Replies made to be slow: each repeats what could be looked at again and again. */
 const SHAPES: Record<string, (size: number) => string> = {
   digits: (n) => `Action: click(start_box='(${'1'.repeat(n)}x,2)')`,
@@ -49,6 +55,7 @@ const SHAPES: Record<string, (size: number) => string> = {
   'fences around nothing': (n) => '``````'.repeat(n / 6),
   'words in brackets': (n) => `WAIT${' '.repeat(n)}(`,
   'JSON lists': (n) => `[${'{},'.repeat(n / 3)}`,
+  'texts in three quotes': (n) => `Action: type(${"'''a, ".repeat(n / 6)}`,
   'any characters': (n) => '\u0000\ud800é🙂'.repeat(n / 5),
 };
 
@@ -95,6 +102,15 @@ describe('any text', () => {
       '-',
     ],
     ...['pyautogui.', 'write', 'import pyautogui as p', 'p.', 'time.sleep', 'True', 'x', 'clicks', 'WAIT', 'python\n'],
+    ...[
+      'pyautogui.click(x=',
+      'pyautogui.moveTo(',
+      'pyautogui.moveRel(1e308, 0)',
+      'pyautogui.dragTo(y=5)',
+      'y=',
+      '1e308',
+    ],
+    ...['wait(seconds=', 'pyautogui.scroll(', '9'.repeat(30), "r'", "'''", '\\x00', 'finished()'],
     ...['{"action_type": "CLICK"', '"parameters": {', '\ud800', '🙂', 'é'],
   );
   const text = fc.oneof(
@@ -107,6 +123,7 @@ describe('any text', () => {
       fc.property(text, fc.constantFrom('absolute', 'relative', 'smart-resize'), (reply, coordinates) => {
         const parsed = parseReply(reply, { screen, coordinates });
         expectActionsOrReason(parsed);
+        expectWritable(parsed.actions);
         for (const action of parsed.actions) {
           if (!('x' in action) || action.x === undefined) continue;
           expect(Number(action.x) >= 0 && Number(action.x) < screen.width).toBe(true);

@@ -5,6 +5,7 @@ import { parseLiteral } from '../../guest/python_literals.ts';
 import { clipped, GrammarError } from './call.ts';
 import { parseComputer13 } from './computer13.ts';
 import type { Point } from './coordinates.ts';
+import { sound } from './playable.ts';
 
 export interface ParsedAction {
   /** In screen pixels; empty when `parseError` is set, so that half an action is never taken for a whole one. */
@@ -32,7 +33,7 @@ const MAX_SHOWN = 80;
 export function parseOsworldAction(action: unknown, pointer: Point = { x: 0, y: 0 }): ParsedAction {
   const moved = { ...pointer };
   try {
-    const actions = read(action, moved, 0);
+    const actions = sound(read(action, moved, 0));
     if (actions.length === 0) throw new GrammarError('there is no action');
     if (actions.length > MAX_ACTIONS) throw new GrammarError(`there are more than ${MAX_ACTIONS} actions`);
     Object.assign(pointer, moved);

@@ -218,7 +218,26 @@ describe('parseReply: replies', () => {
 
   it.each([
     ['', 'there is no action'],
-    ['Thought: hm', 'expected "(" after Thought'],
+    ['Thought: hm', 'there is no action'],
+    ['I would click on the button.', 'there is no action'],
+    ['Action: finished', 'finished needs ()'],
+    ['finished', 'finished needs ()'],
+    ['Action: wait()\nfinished\nwait()', 'finished needs ()'],
+    ["Action: type(content=f'{1 + 1}')", 'type( has a string with f before it'],
+    ["Action: type(content=rb'x')", 'type( has a string with rb before it'],
+    ["Action: type(content='a\\x00b')", 'type has a NUL character'],
+    ["pyautogui.write('a\\0b')", 'type has a NUL character'],
+    ['pyautogui.click(x=10)', 'click names no y, and nothing before it does'],
+    ['pyautogui.moveTo(y=10)', 'move names no x, and nothing before it does'],
+    ['pyautogui.dragTo(x=10)', 'drag names no place, and nothing before it does'],
+    [
+      'pyautogui.moveTo(1, 2); pyautogui.moveRel(1e308, 0); pyautogui.moveRel(1e308, 0)',
+      'x of move is out of all range',
+    ],
+    ['time.sleep(1e308)', 'ms of wait is out of all range'],
+    ["Action: wait(seconds='1e308')", 'ms of wait is out of all range'],
+    ['pyautogui.scroll(1e300)', 'amount of scroll is out of all range'],
+    ['{"action_type": "SCROLL", "parameters": {"dx": 0, "dy": 1e300}}', 'amount of scroll is out of all range'],
     ['Action: ', 'there is no action'],
     ['Action: dance()', 'unknown action "dance"'],
     ['Action: constructor()', 'unknown action "constructor"'],
@@ -248,6 +267,19 @@ describe('parseReply: replies', () => {
     ['Action: {"action_type": "FLY"}', 'unknown action_type "FLY"'],
     [`Action: ${'wait()\n'.repeat(1001)}`, 'there are more than 1000 actions'],
   ])('says why %j is not an action', (text, reason) => expect(errorOf(text)).toContain(reason));
+
+  it.each([
+    ["Action: type(content=r'C:\\new')", 'C:\\new'],
+    ["Action: type(content=r'it\\'s')", "it\\'s"],
+    ["Action: type(content=u'a\\n')", 'a\n'],
+    ["Action: type(content='''it's \"a\"\nb''')", 'it\'s "a"\nb'],
+    ['Action: type(content="""a""b""")', 'a""b'],
+    ["Action: type(content='')", ''],
+    ["Action: type(content=''')", "'"],
+    ["Action: type(content='\ud800')", '\ufffd'],
+  ])('reads %j as Python does', (text, typed) =>
+    expect(parseReply(text, tiny).actions).toEqual([{ type: 'type', text: typed }]),
+  );
 
   it('never throws, and gives either actions or a reason', () => {
     const piece = fc.constantFrom(

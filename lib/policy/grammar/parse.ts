@@ -3,6 +3,7 @@ import { MAX_ACTIONS } from '../../guest/pyautogui.ts';
 import { GrammarError, readCalls } from './call.ts';
 import { type ScreenConvention, toScreen } from './coordinates.ts';
 import { isCode, parseOsworldAction } from './osworld_action.ts';
+import { sound } from './playable.ts';
 import { actionsOf } from './verbs.ts';
 
 export interface ParsedReply {
@@ -17,6 +18,10 @@ const MARK = /\bAction\s*[:：](?:\*\*)?/gi;
 /** A reply with more marks than this is garbage; only its last ones are looked at. */
 const MAX_MARKS = 16;
 
+const NO_ACTION = 'there is no action';
+/** One word, maybe with the brackets that make it a call. */
+const BEGINS_AS_CALL = /^\s*(?:[A-Za-z_]\w*\s*(?:\(|$)|<\||#)/;
+
 /**
  * A reply, `Thought: … Action: …`, → actions in screen pixels (reference/dart-and-arpo.md §1.5). The action part follows
  * the last "Action:", except one that stands inside a quoted text; it is UI-TARS's calls, or what OSWorld's agents write
@@ -26,7 +31,8 @@ export function parseReply(text: string, convention: ScreenConvention): ParsedRe
   const marks = [...text.matchAll(MARK)].slice(-MAX_MARKS);
   const starts = marks.map((mark) => ({ from: mark.index, to: mark.index + mark[0].length }));
   if (starts.length === 0) starts.push({ from: thoughtEnd(text), to: 0 });
-  let error = 'there is no action';
+  if (marks.length === 0 && isProse(text)) return { thought: thoughtOf(text), actions: [], parseError: NO_ACTION };
+  let error = NO_ACTION;
   // The first mark from which everything reads as actions: any later mark is then inside one of their strings.
   for (const { from, to } of starts) {
     const { actions, parseError } = readActions(text.slice(to), convention);
@@ -37,13 +43,18 @@ export function parseReply(text: string, convention: ScreenConvention): ParsedRe
   return { thought, actions: [], parseError: error };
 }
 
+/** Words of which nothing looks like an action: what is missing then is all of it, not a bracket behind its first word. */
+function isProse(text: string): boolean {
+  return !BEGINS_AS_CALL.test(text) && !isCode(text);
+}
+
 type Read = Pick<ParsedReply, 'actions' | 'parseError'>;
 
 function readActions(text: string, convention: ScreenConvention): Read {
   try {
     const actions = actionsOf(readCalls(text), convention);
     if (actions.length > MAX_ACTIONS) throw new GrammarError(`there are more than ${MAX_ACTIONS} actions`);
-    return { actions, parseError: null };
+    return { actions: sound(actions), parseError: null };
   } catch (failure) {
     if (!(failure instanceof GrammarError)) throw failure;
     return isCode(text) ? readCode(text, convention) : { actions: [], parseError: failure.message };
@@ -53,10 +64,7 @@ function readActions(text: string, convention: ScreenConvention): Read {
 function readCode(text: string, convention: ScreenConvention): Read {
   const pointer = convention.pointer ?? { x: Number.NaN, y: Number.NaN };
   const { actions, parseError } = parseOsworldAction(text, pointer);
-  const placed = actions.map((action) => onScreen(action, convention));
-  const lost = placed.find((action) => 'x' in action && Number.isNaN(action.x));
-  if (lost) return { actions: [], parseError: `${lost.type} names no place, and nothing before it does` };
-  return { actions: placed, parseError };
+  return { actions: actions.map((action) => onScreen(action, convention)), parseError };
 }
 
 /** Code is in pixels of the screen already; what points beyond it stops at the edge. */

@@ -15,6 +15,8 @@ let runtime: Runtime | null = null;
 /** onnxruntime is loaded when it is first needed, not by every command's `--help`. */
 export async function loadRuntime(): Promise<Runtime> {
   if (!runtime) {
+    // It would keep a database, a log and a device number for Microsoft's telemetry; read when it is loaded.
+    process.env.ORT_DISABLE_TELEMETRY ??= '1';
     const module = await import('onnxruntime-node');
     const { InferenceSession, Tensor } = ('default' in module ? module.default : module) as Runtime;
     runtime = { InferenceSession, Tensor };

@@ -24,6 +24,7 @@ const UNREACHED = new Set([
 ]);
 const TOO_LATE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const LONGEST_COMPLAINT = 300;
+const LONGEST_WORDS = 100;
 
 /**
  * One request, one whole answer, as text.
@@ -54,14 +55,40 @@ export async function callServer(url: string, call: ServerCall): Promise<string>
   throw complaint(response, text, url);
 }
 
-/** As `callServer`; the answer as JSON. Half a JSON is no answer. */
+/**
+ * As `callServer`; the answer as JSON. Half a JSON is no answer.
+ * @throws ServerFailure: `broken` for half a JSON, `refused` for a page, and for an error that came with status 200.
+ */
 export async function callJson(url: string, call: ServerCall): Promise<unknown> {
   const text = await callServer(url, call);
+  let value: unknown;
   try {
-    return parseServerJson(text);
+    value = parseServerJson(text);
   } catch (cause) {
+    if (isPage(text))
+      throw new ServerFailure('refused', `the answer is ${pageWords(text)}`, { where: url, hint: WHOSE, cause });
     throw new ServerFailure('broken', `the answer is no whole JSON (${text.length} characters)`, { where: url, cause });
   }
+  if (typeof value !== 'object' || value === null || !('error' in value) || !value.error) return value;
+  throw new ServerFailure('broken', `the answer is an error with status 200: ${messageIn(text)}`, { where: url });
+}
+
+const WHOSE = "whether this is the address of an OpenAI server's API, without a login page before it";
+
+function isPage(text: string): boolean {
+  return /^\s*(?:<!doctype|<html|<head|<body|<\?xml)/i.test(text);
+}
+
+/** The first words of a web page, without its marks. */
+function pageWords(text: string): string {
+  const words = text
+    .slice(0, 4000)
+    .replace(/<(script|style)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ')
+    .replace(/<[^>]*(?:>|$)/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, LONGEST_WORDS);
+  return words === '' ? 'a web page' : `a web page: ${words}`;
 }
 
 function noAnswer(error: unknown, url: string, timeoutMs: number): ServerFailure {
@@ -113,7 +140,7 @@ function messageIn(text: string): string {
   } catch {
     // Not JSON: shown as it is.
   }
-  return text.trim().slice(0, LONGEST_COMPLAINT) || 'no reason given';
+  return (isPage(text) ? pageWords(text) : text.trim().slice(0, LONGEST_COMPLAINT)) || 'no reason given';
 }
 
 function codeOf(error: unknown): string {

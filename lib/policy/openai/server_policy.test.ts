@@ -193,6 +193,43 @@ describe('a reply of SGLang', () => {
   });
 });
 
+describe('a server that refuses fields by name', () => {
+  const refusals: [field: string, message: string][] = [
+    ['return_token_ids', 'Unrecognized request argument supplied: return_token_ids'],
+    ['seed', 'Extra inputs are not permitted: seed'],
+  ];
+  const strict: Behaviour = (response, asked) => {
+    const refused = refusals.find(([field]) => field in asked.body);
+    if (refused) answers({ error: { message: refused[1] } }, 400)(response, asked);
+    else answers(vllmCompletion())(response, asked);
+  };
+
+  it('gets every request again without them, also those that were under way together', async () => {
+    const warned: string[] = [];
+    // All that come with a field that it does not know are answered together, when all eight are there.
+    const held: (() => void)[] = [];
+    const together: Behaviour = (response, asked) => {
+      if (!('return_token_ids' in asked.body)) return strict(response, asked);
+      held.push(() => strict(response, asked));
+      if (held.length === 8) for (const answer of held) answer();
+    };
+    const { policy, asked } = await setUp(together, { warn: (message) => warned.push(message) });
+    const replies = await Promise.all(Array.from({ length: 8 }, () => policy.act(request())));
+    expect(replies.map(({ text }) => text)).toEqual(Array(8).fill(TEXT));
+    expect(asked().filter(({ body }) => 'return_token_ids' in body)).toHaveLength(8);
+    const before = asked().length;
+    await policy.act(request());
+    expect(asked()).toHaveLength(before + 1);
+    expect(warned.filter((message) => message.includes('it does not know'))).toHaveLength(2);
+  });
+
+  it('ends at a refusal of what was not sent', async () => {
+    const { policy, asked } = await setUp(answers({ error: { message: 'seed: not here' } }, 400));
+    await expect(policy.act(request())).rejects.toThrow('seed: not here');
+    expect(asked()).toHaveLength(2);
+  });
+});
+
 describe('a server in trouble', () => {
   const whole = answers(vllmCompletion());
 
@@ -227,7 +264,8 @@ describe('a server in trouble', () => {
       kind: 'timeout',
       message: 'no whole answer within 0.06 s',
     });
-    expect(asked()).toHaveLength(1);
+    // On a busy machine the time may be over before the server hears of the request.
+    expect(asked().length).toBeLessThanOrEqual(1);
   });
 
   it.each([

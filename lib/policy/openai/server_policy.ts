@@ -97,24 +97,24 @@ export class ServerPolicy implements Policy {
     };
   }
 
-  /** Asks again without a field that the server says it does not know, and never sends it that field again. */
+  /**
+   * Asks again without a field that the server says it does not know, and never sends it that field again. Requests that
+   * were under way with the field when another one learned of it are asked again all the same.
+   */
   async #call(dialect: typeof chat | typeof generate, body: object, signal?: AbortSignal): Promise<unknown> {
     const { url, timeoutMs, apiKey } = this.#options;
     for (;;) {
+      // What this one request was sent without.
+      const dropped = new Set(this.#dropped);
       try {
-        return await callJson(url + dialect.path, { body: without(body, this.#dropped), timeoutMs, apiKey, signal });
+        return await callJson(url + dialect.path, { body: without(body, dropped), timeoutMs, apiKey, signal });
       } catch (error) {
-        const unknown =
-          error instanceof ServerFailure && error.kind === 'refused' && this.#namedIn(error, dialect.optional);
+        const unknown = error instanceof ServerFailure && fieldRefused(error, dialect.optional, dropped);
         if (!unknown) throw error;
         this.#dropped.add(unknown);
         this.#tellOnce(`it does not know ${unknown}, and is asked without it`);
       }
     }
-  }
-
-  #namedIn({ message }: ServerFailure, optional: readonly string[]): string | undefined {
-    return optional.find((field) => !this.#dropped.has(field) && new RegExp(`\\b${field}\\b`).test(message));
   }
 
   #tellOnce(message: string): void {
@@ -129,6 +129,16 @@ const TROUBLES: Readonly<Record<TokenTrouble, string>> = {
   'no-logprobs': 'it gives no log-probabilities: replies are taken without importance weights',
   'counts-differ': 'it gives another number of log-probabilities than of tokens: such replies are unscored',
 };
+
+/** A field that a server complains of by name, and that it was sent. */
+function fieldRefused(
+  { kind, message }: ServerFailure,
+  optional: readonly string[],
+  dropped: ReadonlySet<string>,
+): string | undefined {
+  if (kind !== 'refused') return undefined;
+  return optional.find((field) => !dropped.has(field) && new RegExp(`\\b${field}\\b`).test(message));
+}
 
 /** The body without some fields, also of its `sampling_params`. */
 function without(body: object, dropped: ReadonlySet<string>): object {
