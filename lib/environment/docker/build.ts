@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { DartError } from '../../errors.ts';
 import { baseImage, imageId } from './build/base.ts';
-import { stageContext, tarArguments } from './build/context.ts';
+import { type BuildContext, stageContext, tarArguments } from './build/context.ts';
 import type { BuildOptions } from './build/options.ts';
 import { BuildProgress, follow } from './build/progress.ts';
 import { checkDocker, dockerAt } from './client.ts';
@@ -19,12 +19,13 @@ export interface BuiltImage {
 
 /**
  * Builds our desktop image. What has not changed since the last build is taken from Docker's cache.
+ * @param stage Makes the folder that it is built from; it is removed again.
  * @throws DartError where Docker, the network, the disk or the installation does not allow it.
  */
-export async function buildImage(options: BuildOptions): Promise<BuiltImage> {
+export async function buildImage(options: BuildOptions, stage: () => BuildContext = stageContext): Promise<BuiltImage> {
   const docker = dockerAt(options.host);
   await checkDocker(docker);
-  const context = stageContext();
+  const context = stage();
   try {
     const before = await imageId(docker, options.tag);
     const base = await baseImage(docker, options);
@@ -33,11 +34,14 @@ export async function buildImage(options: BuildOptions): Promise<BuiltImage> {
     const tar = spawn('tar', tarArguments(context.folder), { stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       const stream = await docker.buildImage(tar.stdout, requestOf(options, base));
-      await follow(docker, stream, ({ stream: text }) => {
+      let built = false;
+      await follow(docker, stream, ({ stream: text, aux }) => {
+        built ||= aux?.ID !== undefined;
         if (text === undefined) return;
         progress.read(text);
         options.progress(progress.text);
       });
+      if (!built) throw new Error('Docker ended before the build did');
     } catch (error) {
       options.signal?.throwIfAborted();
       throw buildError(error, progress);

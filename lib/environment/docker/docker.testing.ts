@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { orSkip } from '../../stream/shared.testing.ts';
-import type { KindValues, OpenOptions } from '../kind.ts';
-import { valuesOf } from '../values.ts';
+import type { OpenOptions } from '../kind.ts';
 import { dockerAt } from './client.ts';
 import { type DockerDriver, openDocker } from './driver.ts';
-import { dockerKind } from './kind.ts';
 import { LABELS } from './labels.ts';
+import { dockerValues } from './values.testing.ts';
 
 const IMAGE = 'dart-desktop:slim';
 
@@ -26,11 +25,6 @@ async function findDocker(): Promise<Docker | null> {
 export const docker: Docker | null = await findDocker();
 
 let runs = 0;
-
-/** The kind's options: these, and the defaults. */
-export function dockerValues(given: Record<string, string | number | boolean> = {}): KindValues {
-  return valuesOf(dockerKind.options, new Map(Object.entries(given)), (name) => name);
-}
 
 /** A name for the containers of one test. */
 export function newRun(): string {

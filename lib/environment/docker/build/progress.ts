@@ -29,10 +29,11 @@ export function follow(
 
 const TAIL_LINES = 12;
 
-/** Where a build is, from the lines that it writes: `step 4 of 20, 120 packages installed`. */
+/** Where a build is, from the lines that it writes: `step 4 of 20, 120 packages unpacked, 8 installed`. */
 export class BuildProgress {
   #step = 'begins';
-  #packages = 0;
+  #unpacked = 0;
+  #installed = 0;
   readonly #last: string[] = [];
 
   /** @param text A piece of output, of any length. */
@@ -42,10 +43,13 @@ export class BuildProgress {
       const [, step, steps] = /^Step (\d+)\/(\d+) :/.exec(line) ?? [];
       if (step) {
         this.#step = `step ${step} of ${steps}`;
-        this.#packages = 0;
+        this.#unpacked = 0;
+        this.#installed = 0;
         this.#last.length = 0;
+      } else if (/^Unpacking /.test(line)) {
+        this.#unpacked += 1;
       } else if (/^Setting up /.test(line)) {
-        this.#packages += 1;
+        this.#installed += 1;
       }
       this.#last.push(line);
       if (this.#last.length > TAIL_LINES) this.#last.shift();
@@ -53,7 +57,8 @@ export class BuildProgress {
   }
 
   get text(): string {
-    return this.#packages === 0 ? this.#step : `${this.#step}, ${this.#packages} packages installed`;
+    if (this.#unpacked === 0) return this.#step;
+    return `${this.#step}, ${this.#unpacked} packages unpacked, ${this.#installed} installed`;
   }
 
   /** The last lines of the step, for when it fails. */
