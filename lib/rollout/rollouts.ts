@@ -73,14 +73,13 @@ async function runLane(options: RolloutOptions, abort: AbortSignal): Promise<voi
 
 async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSignal): Promise<Trajectory> {
   const { environments, workers, usage } = options;
-  const policy = usage ? observed(workers, usage) : workers;
   const started = new Date();
   for (let attempt = 0; ; attempt++) {
     const env = await environments.lease(abort);
     let end: EpisodeEnd | undefined;
     usage?.desktop(1, env.id);
     try {
-      end = await runEpisode(item, env, { ...options.episode, policy }, abort);
+      end = await runEpisode(item, env, { ...options.episode, policy: workers }, abort);
     } finally {
       usage?.desktop(-1, env.id);
       environments.release(env, releaseOf(item, end, abort));
@@ -101,22 +100,6 @@ async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSign
       finished: new Date(),
     });
   }
-}
-
-/** The workers, with a note of each request that goes to one of them and comes back. */
-function observed(workers: WorkerPool, usage: Usage): EpisodeOptions['policy'] {
-  return {
-    coordinates: workers.coordinates,
-    act: async (request) => {
-      const reply = workers.act(request);
-      usage.requests();
-      try {
-        return await reply;
-      } finally {
-        usage.requests();
-      }
-    },
-  };
 }
 
 /** A desktop is given back as failed when it failed; one whose episode was abandoned is as good as any after a reset. */

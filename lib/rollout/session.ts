@@ -20,6 +20,7 @@ import type { PartUsage } from './utilisation.ts';
 import { followVersions, type VersionSource } from './versions.ts';
 import { schedulerOf, type WorkPlan } from './work_plan.ts';
 import { WorkerPool, type WorkerSync } from './worker_pool.ts';
+import { writable } from './writable.ts';
 
 export interface SessionOptions extends WorkPlan {
   environments: EnvironmentPool;
@@ -126,6 +127,7 @@ class Session {
       },
       onBack: (worker) => options.notes.info(`policy worker ${worker} is back`),
       onSync: (sync) => this.#synced(sync),
+      onBusy: (change, worker) => this.#usage.worker(change, worker),
       onState: (worker, state, version) => link?.noteWorker(worker, this.workers.name, state, version),
     });
     const watched = versions ?? link;
@@ -161,7 +163,8 @@ class Session {
         workers,
         usage: this.#usage,
         episode: this.#episode(),
-        emit: (trajectory) => {
+        emit: (ended) => {
+          const trajectory = writable(ended);
           // At once, so that the very next group is planned with it.
           this.#progress.observe(trajectory);
           return this.#outlet.put(trajectory);

@@ -5,19 +5,17 @@ describe('Usage', () => {
   it('adds up what is held and what is used, between any two readings', () => {
     let now = 5000;
     const workers = [
-      { inFlight: 0, state: 'serving' },
-      { inFlight: 0, state: 'serving' },
+      { id: 'w-0', state: 'serving' },
+      { id: 'w-1', state: 'serving' },
     ];
     const usage = new Usage({ desktops: () => 4, workers: () => workers, clock: () => now });
     usage.desktop(1);
     usage.desktop(1);
     now += 10_000;
-    // After 10 s one request, of the first worker; 5 s later it has come back, and one rollout is over.
-    workers[0]!.inFlight = 3;
-    usage.requests();
+    // After 10 s the first worker gets a request; 5 s later it has come back, and one rollout is over.
+    usage.worker(1, 'w-0');
     now += 5000;
-    workers[0]!.inFlight = 0;
-    usage.requests();
+    usage.worker(-1, 'w-0');
     usage.desktop(-1);
     usage.ended(6);
     const half = usage.read();

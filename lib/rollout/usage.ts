@@ -26,7 +26,7 @@ interface Held {
   desktops: () => number;
   /** Of those that run; without, each desktop is known from its first rollout on. */
   desktopIds?: () => readonly string[];
-  workers: () => readonly { id?: string; inFlight: number; state: string }[];
+  workers: () => readonly { id: string; state: string }[];
   /** Milliseconds. */
   clock?: () => number;
 }
@@ -66,12 +66,11 @@ export class Usage {
     if (id !== undefined) this.#desktopTimes.use(id, change > 0);
   }
 
-  /** Requests were handed to workers, or came back. */
-  requests(): void {
+  /** A worker has got a request, its only one, +1, or has none any more, −1. */
+  worker(change: 1 | -1, id: string): void {
     this.#advance();
-    const workers = this.#held.workers();
-    this.#busyWorkers = workers.filter(({ inFlight }) => inFlight > 0).length;
-    for (const { id, inFlight } of workers) if (id !== undefined) this.#workerTimes.use(id, inFlight > 0);
+    this.#busyWorkers += change;
+    this.#workerTimes.use(id, change > 0);
   }
 
   ended(actions: number): void {
@@ -95,7 +94,7 @@ export class Usage {
     const { desktopIds, workers } = this.#held;
     if (desktopIds) this.#desktopTimes.hold(desktopIds());
     const serving = workers().filter(({ state }) => state !== 'out');
-    this.#workerTimes.hold(serving.flatMap(({ id }) => id ?? []));
+    this.#workerTimes.hold(serving.map(({ id }) => id));
   }
 
   #count(): void {

@@ -40,11 +40,14 @@ export class PolicyWorker {
   /** Since the last reply that came. */
   failures = 0;
   readonly #drained: (() => void)[] = [];
+  readonly #onBusy: ((change: 1 | -1, id: string) => void) | undefined;
 
-  constructor(id: string, policy: Policy, circuit: Circuit | null = null) {
+  /** @param onBusy told when it gets a request while it has none, +1, and when the last one has come back, −1. */
+  constructor(id: string, policy: Policy, circuit: Circuit | null, onBusy?: (change: 1 | -1, id: string) => void) {
     this.id = id;
     this.policy = policy;
     this.circuit = circuit;
+    this.#onBusy = onBusy;
   }
 
   /** Whether a request may be sent to it now. After it was out, one at a time until one went well. */
@@ -59,13 +62,17 @@ export class PolicyWorker {
 
   async act(request: PolicyRequest): Promise<PolicyReply> {
     this.inFlight += 1;
+    if (this.inFlight === 1) this.#onBusy?.(1, this.id);
     try {
       const reply = await this.policy.act(request);
       this.failures = 0;
       return reply;
     } finally {
       this.inFlight -= 1;
-      if (this.inFlight === 0) for (const drained of this.#drained.splice(0)) drained();
+      if (this.inFlight === 0) {
+        this.#onBusy?.(-1, this.id);
+        for (const drained of this.#drained.splice(0)) drained();
+      }
     }
   }
 

@@ -61,6 +61,21 @@ function setUp() {
 }
 
 describe('WorkerPool', () => {
+  it('tells when a worker gets its first request and when its last one is back', async () => {
+    const told: string[] = [];
+    const [a, b] = [new SlowPolicy('a', []), new SlowPolicy('b', [])];
+    const pool = new WorkerPool([a, b], { onBusy: (change, worker) => told.push(`${worker} ${change}`) });
+    const replies = [1, 2, 3].map(() => pool.act(someRequest()));
+    b.reply();
+    a.reply();
+    await Promise.race(replies);
+    await soon();
+    expect(told).toEqual(['a-0 1', 'b-1 1', 'b-1 -1']);
+    a.reply();
+    await Promise.all(replies);
+    expect(told).toEqual(['a-0 1', 'b-1 1', 'b-1 -1', 'a-0 -1']);
+  });
+
   it('asks the worker with the least in flight', async () => {
     const { a, b, pool } = setUp();
     const replies = [1, 2, 3].map(() => pool.act(someRequest()));

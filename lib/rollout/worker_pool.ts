@@ -45,7 +45,7 @@ export class WorkerPool {
     setMaxListeners(0, this.#closing.signal);
     this.#workers = policies.map((policy, index) => {
       const circuit = watchedOf(policy) && new Circuit(options.circuit);
-      return new PolicyWorker(`${policy.name}-${index}`, policy, circuit);
+      return new PolicyWorker(`${policy.name}-${index}`, policy, circuit, options.onBusy);
     });
     for (const worker of this.#workers) this.#watch(worker, watchedOf(worker.policy));
   }
@@ -82,7 +82,7 @@ export class WorkerPool {
    * @throws NoPolicyLeft when all workers are out for good; else what the last worker asked threw.
    */
   async act(request: PolicyRequest): Promise<PolicyReply> {
-    const asked = new Set<PolicyWorker>();
+    let asked: readonly PolicyWorker[] = [];
     for (;;) {
       request.signal?.throwIfAborted();
       const worker = this.#choose(asked);
@@ -99,9 +99,9 @@ export class WorkerPool {
         request.signal?.throwIfAborted();
         this.#failed(worker, error);
         if (isUnreachable(error) && worker.circuit) continue;
-        asked.add(worker);
-        const others = this.#workers.some((other) => other.state !== 'out' && !asked.has(other));
-        if (asked.size > RETRIES || !others) throw error;
+        asked = [...asked, worker];
+        const others = this.#workers.some((other) => other.state !== 'out' && !asked.includes(other));
+        if (asked.length > RETRIES || !others) throw error;
       }
     }
   }
@@ -137,10 +137,10 @@ export class WorkerPool {
   }
 
   /** The worker with the least to do that is not in `asked`; null while none such takes requests. */
-  #choose(asked: ReadonlySet<PolicyWorker>): PolicyWorker | null {
+  #choose(asked: readonly PolicyWorker[]): PolicyWorker | null {
     let best: PolicyWorker | null = null;
     for (const worker of this.#workers) {
-      if (!worker.takes || asked.has(worker)) continue;
+      if (!worker.takes || asked.includes(worker)) continue;
       if (best === null || worker.load < best.load) best = worker;
     }
     if (best === null && this.#patience() <= 0) throw this.#noneLeft();

@@ -26,6 +26,8 @@ export interface WorkerPoolOptions {
   /** A worker that was out serves again. */
   onBack?: (worker: string) => void;
   onSync?: (sync: WorkerSync) => void;
+  /** A worker got a request while it had none, +1, or its last one has come back, −1. */
+  onBusy?: (change: 1 | -1, worker: string) => void;
   onState?: (worker: string, state: WorkerState, version: number) => void;
 }
 
