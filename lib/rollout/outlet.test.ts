@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeStep } from '../stream/records.testing.ts';
 import { Outlet } from './outlet.ts';
 import { Tally } from './tally.ts';
@@ -22,6 +22,42 @@ describe('Outlet', () => {
     await outlet.put(5);
     await outlet.flush();
     expect(batches.at(-1)).toEqual([5]);
+  });
+
+  describe('between two deliveries', () => {
+    afterEach(() => void vi.useRealTimers());
+
+    const gathering = async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      const batches: number[][] = [];
+      const outlet = new Outlet<number>(async (batch) => void batches.push(batch));
+      const put = async (...records: number[]) => {
+        for (const record of records) await outlet.put(record);
+        await vi.advanceTimersByTimeAsync(0);
+      };
+      await put(1);
+      await put(2);
+      await put(3);
+      expect(batches).toEqual([[1]]);
+      return { batches, outlet, put };
+    };
+
+    it('lets records gather for half a second', async () => {
+      const { batches } = await gathering();
+      await vi.advanceTimersByTimeAsync(499);
+      expect(batches).toEqual([[1]]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(batches).toEqual([[1], [2, 3]]);
+    });
+
+    it('waits no longer when asked for all, or when many have gathered', async () => {
+      const { batches, outlet, put } = await gathering();
+      await outlet.flush();
+      expect(batches).toEqual([[1], [2, 3]]);
+      const many = Array.from({ length: 64 }, (_, i) => i);
+      await put(...many);
+      expect(batches[2]).toEqual(many);
+    });
   });
 
   it('holds producers up when 64 records wait', async () => {
