@@ -62,13 +62,13 @@ export class StoreLink implements ProgressSource, VersionSource {
   }
 
   /**
-   * Stores trajectories and gives their leases back.
+   * Stores trajectories and gives their leases back, in one transaction.
    * @throws why the store could not take them, and in which file they are. What comes to a file afterwards is told by
    *   `close`: it is one outage.
    */
   async keep(trajectories: readonly Trajectory[]): Promise<void> {
     try {
-      await this.#store.insertTrajectories(trajectories);
+      await this.#store.insertTrajectories(trajectories, { doneBy: this.#owner });
     } catch (error) {
       if (!(error instanceof KeptInFile)) throw error;
       this.#kept.push(error);
@@ -76,11 +76,6 @@ export class StoreLink implements ProgressSource, VersionSource {
       if (this.#kept.length > 1) return;
       throw error;
     }
-    const items = trajectories.map(({ group_id, rollout_index }) => ({ group_id, rollout_index }));
-    await this.#store.releaseLease(this.#owner, items).catch((error: unknown) => {
-      // They are stored, and to be handed on; where the store is gone meanwhile, their leases end by themselves.
-      if (!isGone(error)) throw error;
-    });
   }
 
   async read(taskIds: readonly string[]): Promise<Map<string, Progress>> {
@@ -131,12 +126,10 @@ export class StoreLink implements ProgressSource, VersionSource {
     if (this.#kept.length > 0) throw allKept(this.#kept);
   }
 
-  async #lease(group: Group): Promise<number[]> {
-    const { runId: run_id } = this.#options;
-    await this.#store.planGroups([{ group_id: group.group_id, run_id, task_id: group.task.task_id, size: group.size }]);
-    const items = group.members.map((rollout_index) => ({ group_id: group.group_id, rollout_index }));
-    const leased = await this.#store.leaseWork(items, this.#owner, LEASE_MS);
-    return leased.map((item) => item.rollout_index);
+  #lease(group: Group): Promise<number[]> {
+    const { group_id, size, task } = group;
+    const planned = { group_id, run_id: this.#options.runId, task_id: task.task_id, size };
+    return this.#store.planAndLease(planned, group.members, { owner: this.#owner, ttlMs: LEASE_MS });
   }
 
   #fail(error: unknown): never {

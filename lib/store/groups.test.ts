@@ -197,6 +197,20 @@ describe.each(STORES)('on $name', (stores) => {
       await store.releaseLease('me');
       expect(await store.liveWork('g1')).toEqual([]);
     });
+
+    it('are planned with their group, and end with what was stored, also where it was there already', async () => {
+      const { members: _, ...planned } = group('g1');
+      expect(await store.planAndLease(planned, [0, 1, 2], lease('me'))).toEqual([0, 1, 2]);
+      expect(await store.planAndLease(planned, [0, 1, 2], lease('you'))).toEqual([]);
+      const first = trajectory({ id: 'a', group: 'g1', index: 0 });
+      const second = trajectory({ id: 'b', group: 'g1', index: 1 });
+      await store.insertTrajectories([first], { doneBy: 'you' });
+      expect(await store.liveWork('g1')).toEqual([0, 1, 2]);
+      await store.insertTrajectories([first], { doneBy: 'me' });
+      expect(await store.liveWork('g1')).toEqual([1, 2]);
+      await store.insertTrajectories([second], { doneBy: 'me' });
+      expect(await store.liveWork('g1')).toEqual([2]);
+    });
   });
 
   describe('abandoned groups', () => {

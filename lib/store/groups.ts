@@ -1,4 +1,5 @@
 import { inTransaction, type StoreContext, slices } from './context.ts';
+import { leaseMembers } from './leases.ts';
 import { isDead } from './owner.ts';
 import { ensureRuns, ensureTasks } from './parents.ts';
 import type { GroupRow } from './schema.ts';
@@ -69,6 +70,22 @@ export function insertGroup(context: StoreContext, group: NewGroup, lease?: Leas
 export async function planGroups(context: StoreContext, groups: readonly Omit<NewGroup, 'members'>[]): Promise<void> {
   await inTransaction(context, async (inner) => {
     for (const group of groups) await plan(inner, group);
+  });
+}
+
+/**
+ * Announces a group as `planGroups` does, and leases these of its rollouts as `leaseWork` does, in one transaction.
+ * @returns those obtained.
+ */
+export function planAndLease(
+  context: StoreContext,
+  group: Omit<NewGroup, 'members'>,
+  indices: readonly number[],
+  lease: Lease,
+): Promise<number[]> {
+  return inTransaction(context, async (inner) => {
+    await plan(inner, group);
+    return leaseMembers(inner, group.group_id, indices, lease);
   });
 }
 

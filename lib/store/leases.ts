@@ -31,8 +31,8 @@ export async function leaseWork(
   return items.filter(({ group_id, rollout_index }) => obtained.has(`${rollout_index} ${group_id}`));
 }
 
-/** First the leases, then what is done: whoever finishes a rollout stores it before giving its lease back. */
-async function leaseMembers(
+/** Inside a transaction. First the leases, then what is done: whoever finishes a rollout stores it before giving its lease back. */
+export async function leaseMembers(
   context: StoreContext,
   groupId: string,
   indices: readonly number[],
@@ -107,20 +107,22 @@ export async function renewLease({ db, now }: StoreContext, owner: string, ttlMs
 
 /** Gives items back, finished or not; without `items` all that `owner` holds. */
 export async function releaseLease(context: StoreContext, owner: string, items?: readonly WorkItem[]): Promise<void> {
-  await inTransaction(context, async ({ db }) => {
-    if (!items) {
-      await db.deleteFrom('work_lease').where('owner', '=', owner).execute();
-      return;
-    }
-    for (const item of items) {
-      await db
-        .deleteFrom('work_lease')
-        .where('owner', '=', owner)
-        .where('group_id', '=', item.group_id)
-        .where('rollout_index', '=', item.rollout_index)
-        .execute();
-    }
+  await inTransaction(context, async (inner) => {
+    if (items) await giveBack(inner, owner, items);
+    else await inner.db.deleteFrom('work_lease').where('owner', '=', owner).execute();
   });
+}
+
+/** Inside a transaction: these items are leased by `owner` no longer. */
+export async function giveBack({ db }: StoreContext, owner: string, items: readonly WorkItem[]): Promise<void> {
+  for (const item of items) {
+    await db
+      .deleteFrom('work_lease')
+      .where('owner', '=', owner)
+      .where('group_id', '=', item.group_id)
+      .where('rollout_index', '=', item.rollout_index)
+      .execute();
+  }
 }
 
 /** Rollout indices of a group that somebody is still working on; the leases of a process that died do not count. */

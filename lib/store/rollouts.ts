@@ -2,6 +2,7 @@ import { stepEntropy } from '../stream/entropy.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { packTrajectory, unpackTrajectory } from './codec.ts';
 import { inTransaction, type StoreContext, slices, slicesOfBytes } from './context.ts';
+import { giveBack } from './leases.ts';
 import { ensureRuns, ensureTasks } from './parents.ts';
 import type { NewRollout, NewRolloutStep, Standing } from './schema.ts';
 
@@ -14,6 +15,8 @@ const ROW_BYTES = 2048;
 export interface InsertOptions {
   /** For trajectories that are stored to be learned from and say nothing about the policy: demonstrations, imports. */
   experience?: boolean;
+  /** Who made them: its leases on these rollouts end in the same transaction. */
+  doneBy?: string;
 }
 
 /**
@@ -27,7 +30,11 @@ export async function insertTrajectories(
   options: InsertOptions = {},
 ): Promise<number> {
   const { missing, redone } = await compareWithStored(context, trajectories);
-  if (missing.length === 0) return 0;
+  const { doneBy } = options;
+  if (missing.length === 0) {
+    if (doneBy !== undefined) await inTransaction(context, (inner) => giveBack(inner, doneBy, trajectories));
+    return 0;
+  }
   // Compressed before the transaction begins: nobody should wait for zlib.
   const rows = missing.map((trajectory) => rolloutRow(trajectory, options));
   return inTransaction(context, async (inner) => {
@@ -43,6 +50,7 @@ export async function insertTrajectories(
       const insert = inner.db.insertInto('rollout_step').values(part);
       await inner.dialect.ignoreDuplicates(insert, 'trajectory_id').execute();
     }
+    if (doneBy !== undefined) await giveBack(inner, doneBy, trajectories);
     return fresh;
   });
 }

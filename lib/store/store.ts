@@ -119,6 +119,13 @@ export class Store {
   planGroups(list: readonly Omit<groups.NewGroup, 'members'>[]): Promise<void> {
     return this.#steady.run(() => groups.planGroups(this.#context, list));
   }
+  planAndLease(
+    group: Omit<groups.NewGroup, 'members'>,
+    indices: readonly number[],
+    lease: groups.Lease,
+  ): Promise<number[]> {
+    return this.#steady.run(() => groups.planAndLease(this.#context, group, indices, lease));
+  }
   insertGroup(group: groups.NewGroup, lease?: groups.Lease): Promise<boolean> {
     return this.#steady.run(() => groups.insertGroup(this.#context, group, lease));
   }
