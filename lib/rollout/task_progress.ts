@@ -18,19 +18,32 @@ export interface ProgressSource {
 
 /** How long what the store said is taken as true. */
 const FRESH_MS = 1000;
+/** Tasks that it is asked of at a time: one statement. Where few groups are planned, most tasks are not asked of. */
+const BLOCK = 20;
 
-/** Progress of all tasks: from the store if there is one, asked at most once a second, else from what was observed. */
+interface Block {
+  ids: readonly string[];
+  known: Promise<Map<string, Progress>> | null;
+  /** When it was asked for, by performance.now(). */
+  at: number;
+}
+
+/**
+ * Progress of all tasks: from the store if there is one, asked at most once a second of each block of tasks, else from
+ * what was observed.
+ */
 export class TaskProgress {
-  readonly #taskIds: readonly string[];
+  readonly #blocks = new Map<string, Block>();
   readonly #window: number;
   readonly #source: ProgressSource | null;
   readonly #rewards = new Map<string, number[]>();
   readonly #longest = new Map<string, number>();
-  #known: Promise<Map<string, Progress>> | null = null;
-  #knownAt = Number.NEGATIVE_INFINITY;
 
   constructor(taskIds: readonly string[], window: number, source: ProgressSource | null = null) {
-    this.#taskIds = taskIds;
+    for (let start = 0; start < taskIds.length; start += BLOCK) {
+      const block = { ids: taskIds.slice(start, start + BLOCK), known: null, at: 0 };
+      for (const id of block.ids) this.#blocks.set(id, block);
+    }
     this.#window = window;
     this.#source = source;
   }
@@ -46,12 +59,13 @@ export class TaskProgress {
 
   async of(taskId: string): Promise<Progress> {
     if (!this.#source) return this.#observed(taskId);
+    const block = this.#blocks.get(taskId);
     const now = performance.now();
-    if (!this.#known || now - this.#knownAt > FRESH_MS) {
-      this.#known = this.#source.read(this.#taskIds);
-      this.#knownAt = now;
+    if (block && (!block.known || now - block.at > FRESH_MS)) {
+      block.known = this.#source.read(block.ids);
+      block.at = now;
     }
-    return (await this.#known).get(taskId) ?? { successRate: null, longestSuccess: null };
+    return (await block?.known)?.get(taskId) ?? { successRate: null, longestSuccess: null };
   }
 
   #observed(taskId: string): Progress {
