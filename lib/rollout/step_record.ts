@@ -33,7 +33,7 @@ export function stepRecord({
       text,
       token_ids: tokenIds,
       logprobs: logprobs.map(scored),
-      ...(entropies ? { entropies } : {}),
+      ...(entropies ? { entropies: entropies.map(finite) } : {}),
       finish_reason: finishReason,
     },
     prompt: { ...(promptTokenIds ? { token_ids: promptTokenIds } : {}), ...shown },
@@ -47,7 +47,12 @@ export function stepRecord({
 
 /** What is no finite number (servers say −9999 or nothing) is an unscored token. */
 function scored(logprob: number | null): number | null {
-  return logprob !== null && Number.isFinite(logprob) && logprob > -9999 ? logprob : null;
+  return logprob !== null && logprob > -9999 ? finite(logprob) : null;
+}
+
+/** JSON has no NaN and no infinities. */
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
 }
 
 /** Microseconds are enough, and keep lines short. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { DartError } from '../errors.ts';
+import { wellFormedJson } from '../stream/finite.ts';
 import type { Trajectory } from '../stream/records.ts';
 
 /** Fast: token ids and log-probabilities shrink little more at higher levels. */
@@ -8,7 +9,7 @@ const LEVEL = 1;
 
 /** The whole `trajectory` record as zlib-deflated JSON. */
 export function packTrajectory(trajectory: Trajectory): Uint8Array {
-  return deflateSync(JSON.stringify(trajectory), { level: LEVEL });
+  return deflateSync(wellFormedJson(trajectory), { level: LEVEL });
 }
 
 /** The inverse of `packTrajectory`; a DartError naming the trajectory where the bytes are damaged. */

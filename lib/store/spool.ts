@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DartError, messageOf } from '../errors.ts';
 import { codeOf } from '../stream/errno.ts';
 import { writeWholeStream } from '../stream/files.ts';
+import { wellFormedJson } from '../stream/finite.ts';
 import { parseRecord } from '../stream/parse.ts';
 import { readRecords } from '../stream/reader.ts';
 import { SCHEMA_VERSION, type Trajectory } from '../stream/records.ts';
@@ -93,5 +94,5 @@ function howOf(record: Readonly<Record<string, unknown>>): SpoolHow {
 }
 
 function* linesOf(records: readonly unknown[]): Generator<string> {
-  for (const record of records) yield `${JSON.stringify(record)}\n`;
+  for (const record of records) yield `${wellFormedJson(record)}\n`;
 }

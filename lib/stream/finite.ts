@@ -27,13 +27,26 @@ function findInArray(list: readonly unknown[]): NotFinite | null {
   return null;
 }
 
+/** An escape of JSON: half a surrogate pair, which `JSON.stringify` writes as `\udXXX`, or any other. */
+const ESCAPE = /\\(?:ud[89a-f][0-9a-f]{2}|[\s\S])/g;
+
+/**
+ * JSON that other tools read, too: half a surrogate pair is no character and jq refuses the whole stream for it, so it
+ * becomes U+FFFD, as in `toWellFormed`. The text is walked only where it has one.
+ */
+export function wellFormedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes('\\ud')) return text;
+  return text.replace(ESCAPE, (found) => (found.length > 2 ? '\ufffd' : found));
+}
+
 /**
  * One line of JSON, without newline, `type` first. A number that is not finite can only hide behind a `null` of the
  * text, so the record is walked only where there is one.
  * @throws DartError naming the field that holds NaN or an infinity.
  */
 export function recordLine(record: { type: string }): string {
-  const text = JSON.stringify(typeFirst(record));
+  const text = wellFormedJson(typeFirst(record));
   if (!text.includes('null')) return text;
   const found = findNotFinite(record);
   if (!found) return text;
