@@ -8,6 +8,14 @@ export interface ApiCall {
   name?: string;
 }
 
+/** A WebSocket that is refused throws an event; the error is inside. */
+export function unwrapped(thrown: unknown): unknown {
+  if (thrown instanceof Error || typeof thrown !== 'object' || thrown === null) return thrown;
+  const inner: unknown = 'error' in thrown ? thrown.error : undefined;
+  if (inner instanceof Error) return inner;
+  return 'message' in thrown ? new Error(String(thrown.message)) : thrown;
+}
+
 /** The HTTP status of what the client threw; null where no answer came. */
 export function statusOf(error: unknown): number | null {
   for (const field of ['code', 'statusCode']) {

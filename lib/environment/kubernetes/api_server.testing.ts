@@ -120,6 +120,11 @@ export class ApiServer {
     for (const watch of this.#watches) watch.destroy();
   }
 
+  /** Ends all watches after what they were told, as the API server does from time to time. */
+  endWatches(): void {
+    for (const watch of this.#watches) watch.end();
+  }
+
   /** Breaks every connection, answered or not. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();

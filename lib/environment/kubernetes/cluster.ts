@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { DartError, messageOf } from '../../errors.ts';
-import { type ApiCall, apiError, retryAfterOf, statusOf } from './api_error.ts';
+import { type ApiCall, apiError, retryAfterOf, statusOf, unwrapped } from './api_error.ts';
 import { type Clock, RateGate, REAL_CLOCK } from './rate.ts';
 import type { ClusterSettings } from './settings.ts';
 
@@ -80,7 +80,8 @@ export class Cluster {
       await this.#gate.pass();
       try {
         return await request();
-      } catch (error) {
+      } catch (thrown) {
+        const error = unwrapped(thrown);
         const pause = pauseAfter(error, attempt);
         if (pause === null || attempt === TRIES) throw this.error(error, call);
         if (statusOf(error) === 429) this.#gate.pause(pause);

@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import type { V1Lease, V1Pod } from '@kubernetes/client-node';
 import { DartError } from '../../errors.ts';
 import type { ExecuteResult } from '../../guest/guest.ts';
@@ -7,7 +6,8 @@ import type { ApiCall } from './api_error.ts';
 import type { Cluster } from './cluster.ts';
 import { runInPod } from './exec.ts';
 import { healthOf } from './health.ts';
-import { ALL_DESKTOPS, CONTAINER, DETACHED, LABEL, leaseName, TOKEN_VARIABLE } from './names.ts';
+import { type LogOptions, readLog } from './logs.ts';
+import { ALL_DESKTOPS, DETACHED, LABEL, leaseName, TOKEN_VARIABLE } from './names.ts';
 import { ignore, LEASE_S } from './owner.ts';
 
 /** Pods in their namespace that some process has started, this one or another. */
@@ -55,33 +55,9 @@ export class KubernetesFleet implements Fleet {
     if (member.orphan) await this.#removeLease(labels?.[LABEL.owner] ?? '');
   }
 
-  async *logs(member: FleetMember, options: { follow?: boolean; tail?: number; signal?: AbortSignal }) {
+  async *logs(member: FleetMember, options: LogOptions): AsyncIterable<string> {
     const pod = await this.#existing(member);
-    const name = pod.metadata!.name!;
-    const { client, config, namespace } = this.#cluster;
-    const stream = new PassThrough();
-    const connection = await this.#call({ verb: 'get', resource: 'pods/log', name }, () =>
-      new client.Log(config).log(namespace, name, CONTAINER, stream, {
-        follow: options.follow ?? false,
-        ...(options.tail === undefined ? {} : { tailLines: options.tail }),
-      }),
-    );
-    const stop = () => {
-      connection.abort();
-      stream.end();
-    };
-    stream.on('error', () => {});
-    options.signal?.addEventListener('abort', stop, { once: true });
-    if (options.signal?.aborted) stop();
-    try {
-      stream.setEncoding('utf8');
-      for await (const piece of stream) yield String(piece);
-    } catch (error) {
-      if (!options.signal?.aborted) throw this.#cluster.error(error, { verb: 'get', resource: 'pods/log', name });
-    } finally {
-      options.signal?.removeEventListener('abort', stop);
-      connection.abort();
-    }
+    yield* readLog(this.#cluster, pod.metadata!.name!, options);
   }
 
   async exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult> {
