@@ -3,6 +3,7 @@ import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { buildImage } from './build_image_spec.ts';
 import { act, screenshot, up } from './desktops_spec.ts';
 import { FLEET_COMMANDS } from './fleet_spec.ts';
+import { guest } from './guest_spec.ts';
 
 /** `dart-env tasks`: task files as records. */
 const tasks: CommandSpec = {
@@ -76,7 +77,7 @@ export const spec: CommandSpec = {
   description:
     'Prints the tasks of OSWorld-style suites, starts desktops and keeps them up, and tells what this machine can run.',
   options: [],
-  subcommands: [tasks, up, ...FLEET_COMMANDS, screenshot, act, doctor, buildImage],
+  subcommands: [tasks, up, ...FLEET_COMMANDS, screenshot, act, doctor, guest, buildImage],
   examples: [
     {
       command:

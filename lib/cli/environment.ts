@@ -5,6 +5,7 @@ import { editDistance } from './usage.ts';
 /** Variables for tests, builds and the parts that look for libraries; then options of one command that are near another's. */
 const OTHERS: ReadonlySet<string> = new Set([
   'DART_SHARED',
+  'DART_GUEST_TOKEN',
   'DART_TEST_REQUIRE',
   'DART_PYTHON',
   'DART_CUDA_LIBRARY',

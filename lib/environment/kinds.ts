@@ -5,9 +5,10 @@ import { dockerKind } from './docker/kind.ts';
 import { embeddedKind } from './embedded_kind.ts';
 import type { DriverKind, KindOption } from './kind.ts';
 import { kubernetesKind } from './kubernetes/kind.ts';
+import { xvfbKind } from './xvfb/kind.ts';
 
 /** Every kind of desktop: tables only, so that help and grammar load nothing else. */
-export const KINDS: readonly DriverKind[] = [embeddedKind, attachKind, dockerKind, kubernetesKind];
+export const KINDS: readonly DriverKind[] = [embeddedKind, attachKind, xvfbKind, dockerKind, kubernetesKind];
 
 /** Waits of OSWorld's protocol, in seconds; a kind has its own where none is given. */
 const WAITS: readonly KindOption[] = [

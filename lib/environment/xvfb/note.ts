@@ -28,10 +28,12 @@ export function desktopsFolder(env: Readonly<Record<string, string | undefined>>
   return join(base, 'dart', 'desktops');
 }
 
+/** Of one desktop. */
 export function folderOf(id: string): string {
   return join(desktopsFolder(), id);
 }
 
+/** What its server has to say. */
 export function logOf(id: string): string {
   return join(folderOf(id), 'log');
 }
