@@ -92,11 +92,13 @@ function flagOf(name: string, owned: Owned[]): OptionSpec {
     texts.size === 1
       ? upper(option.describe)
       : owned.map((other) => `${other.kind}: ${lower(describeOne(other.option))}`).join('; ');
+  const value = owned.every((other) => other.option.value === option.value) ? option.value : 'VALUE';
   const group = common ? REAL : `Desktops of ${owned.map(({ kind }) => kind).join(', ')}`;
-  const flag = { name, describe, group, ...(option.value === undefined ? {} : { value: option.value }) };
-  if (!same) return { ...flag, type: 'string' };
+  const flag = { name, describe, group, ...(value === undefined ? {} : { value }) };
+  const multiple = owned.some((other) => other.option.type === 'list');
+  if (!same) return { ...flag, type: 'string', ...(multiple ? { multiple } : {}) };
   const { min, max, choices } = option;
-  const defaultText = texts.size === 1 && option.default !== undefined ? String(option.default) : undefined;
+  const defaultText = texts.size === 1 && option.default !== undefined ? shownDefault(option) : undefined;
   const shown = defaultText === undefined || defaultText === 'false' ? flag : { ...flag, defaultText };
   if (option.type === 'list') return { ...shown, type: 'string', multiple: true };
   if (option.type === 'bytes') return { ...shown, type: 'string' };
@@ -128,19 +130,28 @@ function alike(a: KindOption, b: KindOption): boolean {
 const choicesOf = ({ choices = [] }: KindOption) => choices.join();
 
 /** What the table cannot say of an option that means something else to each kind. */
-function describeOne({ describe, choices, default: otherwise }: KindOption): string {
+function describeOne(option: KindOption): string {
+  const { describe, choices } = option;
   const details = [
     choices ? `one of ${choices.join(', ')}` : '',
-    otherwise === undefined ? '' : `default ${otherwise}`,
+    option.default === undefined ? '' : `default ${shownDefault(option)}`,
   ];
   const text = details.filter(Boolean).join('; ');
   return text === '' ? describe : `${describe} (${text})`;
 }
 
+/** 536870912 bytes as they are given: 512m. */
+function shownDefault({ type, default: otherwise }: KindOption): string {
+  if (type !== 'bytes' || typeof otherwise !== 'number') return String(otherwise);
+  const unit = [...'tgmk'].find((_, i) => otherwise % 2 ** (10 * (4 - i)) === 0) ?? '';
+  return `${otherwise / 2 ** (10 * ['', 'k', 'm', 'g', 't'].indexOf(unit))}${unit}`;
+}
+
 function upper(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  // Neither a name (noVNC) nor a word before a colon begins with a capital.
+  return /^[a-z]+(?![a-zA-Z:])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
 function lower(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../lib/cli/spec.ts';
+import { UsageError } from '../../lib/cli/usage.ts';
 import type { DriverKind } from '../../lib/environment/kind.ts';
 import { DartError } from '../../lib/errors.ts';
 import type { Guest } from '../../lib/guest/guest.ts';
@@ -27,9 +28,14 @@ export function isServer(name: string): boolean {
 }
 
 async function serverOf(context: CommandContext, name: string, kinds?: readonly DriverKind[]): Promise<string> {
-  const fleets = await openFleets(context, kinds);
+  const fleets = await openFleets(context, kinds).catch((error: unknown) => {
+    // Where no kind can be looked at, the word was hardly meant as the name of a desktop.
+    throw context.options.driver === undefined ? noDesktop(name) : error;
+  });
   try {
-    const { server_url, state } = fleets.named(name).member;
+    const found = fleets.all.find(({ member }) => member.id === name);
+    if (!found) throw noDesktop(name);
+    const { server_url, state } = found.member;
     if (server_url !== null) return server_url;
     throw new DartError(`this desktop has no server now: it is ${state}`, {
       where: name,
@@ -38,4 +44,9 @@ async function serverOf(context: CommandContext, name: string, kinds?: readonly 
   } finally {
     await fleets.close();
   }
+}
+
+function noDesktop(name: string): UsageError {
+  const hint = 'its server_url, http://127.0.0.1:5000, or an env_id of dart-env list';
+  return new UsageError(`${JSON.stringify(name)} is no desktop`, { hint });
 }

@@ -31,6 +31,7 @@ function oneValue(option: KindOption, raw: Given, where: string): KindValues[str
     const items = Array.isArray(raw) ? raw : [raw];
     return items.map((item) => textOf(option, String(item), where));
   }
+  if (Array.isArray(raw) && raw.length === 1) return oneValue(option, raw[0]!, where);
   if (Array.isArray(raw)) throw new DartError(`given ${raw.length} times`, { where, hint: 'one value' });
   const text = String(raw);
   if (option.type === 'boolean') return booleanOf(text, where);
