@@ -10,7 +10,10 @@ export const ROLLOUT_METRICS = {
     'Desktop-seconds inside a live rollout (lease, reset, steps, evaluation) per desktop-second held',
   ],
   'rollout/env_utilisation/by_desktop': ['share', 'The same for the desktop in `env_id`'],
-  'rollout/worker_utilisation': ['share', 'Worker-seconds with a request in flight per worker-second held'],
+  'rollout/worker_utilisation': [
+    'share',
+    'Worker-seconds with a request in flight per worker-second held; null where none was held',
+  ],
   'rollout/worker_utilisation/by_worker': [
     'share',
     'The same for the worker in `worker_id`; null where it was not held, as while it is down',
@@ -40,6 +43,7 @@ export type RolloutMetric = keyof typeof ROLLOUT_METRICS;
  */
 export function metricRecords(now: SessionStatus, before: SessionStatus | null): Metric[] {
   const rates = utilisation(now.usage, before?.usage);
+  const workersHeld = now.usage.worker_held_s - (before?.usage.worker_held_s ?? 0);
   const common = { run_id: now.run_id, elapsed_s: rounded(now.usage.seconds) };
   const record = (name: RolloutMetric, value: number | null, labels = {}): Metric => ({
     ...{ type: 'metric', v: SCHEMA_VERSION, name, value: value === null ? null : rounded(value) },
@@ -55,7 +59,7 @@ export function metricRecords(now: SessionStatus, before: SessionStatus | null):
       // Of one that is long gone there is nothing new to say.
       .filter(({ share }) => share !== null)
       .map(({ id, share }) => record('rollout/env_utilisation/by_desktop', share, { env_id: id })),
-    record('rollout/worker_utilisation', rates.worker_utilisation),
+    record('rollout/worker_utilisation', workersHeld > 0 ? rates.worker_utilisation : null),
     ...parts(now.workers, before?.workers).map(({ id, share }) =>
       record('rollout/worker_utilisation/by_worker', share, { worker_id: id }),
     ),

@@ -119,6 +119,8 @@ class Session {
   ) {
     this.#options = options;
     this.#link = link;
+    // Workers that are down from the beginning are told of before there is anything to measure.
+    let usage: Usage | null = null;
     this.workers = new WorkerPool(policies, {
       patienceMs: options.servers?.patienceMs,
       onFailure: (worker, error, out, mayReturn) => {
@@ -128,17 +130,21 @@ class Session {
       onBack: (worker) => options.notes.info(`policy worker ${worker} is back`),
       onSync: (sync) => this.#synced(sync),
       onBusy: (change, worker) => this.#usage.worker(change, worker),
-      onState: (worker, state, version) => link?.noteWorker(worker, this.workers.name, state, version),
+      onState: (worker, state, version) => {
+        link?.noteWorker(worker, this.workers.name, state, version);
+        usage?.workersChanged();
+      },
     });
     const watched = versions ?? link;
     this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
     const ids = options.tasks.map((task) => task.task_id);
     this.#progress = new TaskProgress(ids, options.successWindow, link);
-    this.#usage = new Usage({
+    usage = new Usage({
       desktops: () => options.environments.size,
       desktopIds: () => options.environments.ids,
       workers: () => this.workers.workers,
     });
+    this.#usage = usage;
     this.#outlet = new Outlet(
       (batch) => this.#deliver(batch),
       (rest) => this.#rescue(rest),

@@ -1,4 +1,4 @@
-import { PartTimes, type PartUsage } from './utilisation.ts';
+import { PartTimes, type PartUsage, sumOf } from './utilisation.ts';
 
 /** What was held and used up to a moment: counters that only grow, so that two readings give any stretch between them. */
 export interface UsageReading {
@@ -23,6 +23,7 @@ export interface Utilisation {
 }
 
 interface Held {
+  /** How many there are, those that are starting included. */
   desktops: () => number;
   /** Of those that run; without, each desktop is known from its first rollout on. */
   desktopIds?: () => readonly string[];
@@ -31,46 +32,49 @@ interface Held {
   clock?: () => number;
 }
 
-/** Measures how much of the desktops and the workers is used. Told of each change, it adds up what lies between. */
+/**
+ * Measures how much of the desktops and the workers is used (docs/metrics.md). Told of each change, it adds up what lies
+ * between, for each of them; the totals are the sums, and of desktops also those that are starting.
+ */
 export class Usage {
   readonly #held: Held;
   readonly #clock: () => number;
   readonly #began: number;
-  #last: number;
-  #busyDesktops = 0;
-  #busyWorkers = 0;
-  /** As counted last: counting at each request would cost more than the rest of scheduling. */
-  #heldDesktops = 0;
-  #heldWorkers = 0;
-  readonly #sums = { desktop_held_s: 0, desktop_busy_s: 0, worker_held_s: 0, worker_busy_s: 0 };
-  readonly #desktopTimes: PartTimes;
-  readonly #workerTimes: PartTimes;
+  readonly #desktops: PartTimes;
+  readonly #workers: PartTimes;
+  /** Desktops that are starting: held, and not used. */
+  #starting = 0;
+  #startingMs = 0;
+  #startingSince: number;
   #ended = { trajectories: 0, actions: 0 };
 
   constructor(held: Held) {
     this.#held = held;
     this.#clock = held.clock ?? (() => performance.now());
     this.#began = this.#clock();
-    this.#last = this.#began;
-    this.#desktopTimes = new PartTimes(this.#clock);
-    this.#workerTimes = new PartTimes(this.#clock);
-    this.#hold();
-    this.#count();
+    this.#startingSince = this.#began;
+    this.#desktops = new PartTimes(this.#clock);
+    this.#workers = new PartTimes(this.#clock);
+    this.#look();
   }
 
   /** A rollout begins on a desktop, +1, or is over with it, −1. */
-  desktop(change: 1 | -1, id?: string): void {
-    this.#advance();
-    this.#busyDesktops += change;
+  desktop(change: 1 | -1, id: string): void {
+    // Whatever has gone meanwhile is held no longer.
+    if (change > 0) this.#hold();
+    this.#desktops.use(id, change > 0);
     this.#count();
-    if (id !== undefined) this.#desktopTimes.use(id, change > 0);
   }
 
   /** A worker has got a request, its only one, +1, or has none any more, −1. */
   worker(change: 1 | -1, id: string): void {
-    this.#advance();
-    this.#busyWorkers += change;
-    this.#workerTimes.use(id, change > 0);
+    this.#workers.use(id, change > 0);
+  }
+
+  /** A worker went down, or is back. */
+  workersChanged(): void {
+    const serving = this.#held.workers().filter(({ state }) => state !== 'out');
+    this.#workers.hold(serving.map(({ id }) => id));
   }
 
   ended(actions: number): void {
@@ -79,37 +83,40 @@ export class Usage {
   }
 
   read(): UsageReading {
-    this.#advance();
-    this.#count();
-    return { seconds: (this.#last - this.#began) / 1000, ...this.#sums, ...this.#ended };
+    const { desktops, workers } = this.parts();
+    const [desktop, worker] = [sumOf(desktops), sumOf(workers)];
+    return {
+      seconds: (this.#clock() - this.#began) / 1000,
+      desktop_held_s: desktop.held_s + this.#startingMs / 1000,
+      desktop_busy_s: desktop.busy_s,
+      worker_held_s: worker.held_s,
+      worker_busy_s: worker.busy_s,
+      ...this.#ended,
+    };
   }
 
-  /** The same for each desktop and each worker that has a name. */
+  /** The same for each desktop that has run and each worker. */
   parts(): { desktops: PartUsage[]; workers: PartUsage[] } {
+    this.#look();
+    return { desktops: this.#desktops.read(), workers: this.#workers.read() };
+  }
+
+  #look(): void {
     this.#hold();
-    return { desktops: this.#desktopTimes.read(), workers: this.#workerTimes.read() };
+    this.#count();
+    this.workersChanged();
   }
 
   #hold(): void {
-    const { desktopIds, workers } = this.#held;
-    if (desktopIds) this.#desktopTimes.hold(desktopIds());
-    const serving = workers().filter(({ state }) => state !== 'out');
-    this.#workerTimes.hold(serving.map(({ id }) => id));
+    const { desktopIds } = this.#held;
+    if (desktopIds) this.#desktops.hold(desktopIds());
   }
 
   #count(): void {
-    this.#heldDesktops = this.#held.desktops();
-    this.#heldWorkers = this.#held.workers().filter(({ state }) => state !== 'out').length;
-  }
-
-  #advance(): void {
     const now = this.#clock();
-    const seconds = (now - this.#last) / 1000;
-    this.#last = now;
-    this.#sums.desktop_held_s += seconds * this.#heldDesktops;
-    this.#sums.desktop_busy_s += seconds * this.#busyDesktops;
-    this.#sums.worker_held_s += seconds * this.#heldWorkers;
-    this.#sums.worker_busy_s += seconds * this.#busyWorkers;
+    this.#startingMs += this.#starting * (now - this.#startingSince);
+    this.#startingSince = now;
+    this.#starting = Math.max(0, this.#held.desktops() - this.#desktops.held);
   }
 }
 

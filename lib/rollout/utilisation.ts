@@ -8,64 +8,85 @@ export interface PartUsage {
 interface Times {
   heldMs: number;
   busyMs: number;
-  /** Since when, ms; null where it is not. */
-  heldSince: number | null;
-  busySince: number | null;
+  held: boolean;
+  used: boolean;
+  /** Up to when the sums go, ms. */
+  since: number;
 }
 
-/** Adds up, for each of several things that are held, for how long it is used. Costs nothing between two changes. */
+/**
+ * Adds up, for each of several things, for how long it is held, and for how much of that it is used: never more. Costs
+ * nothing between two changes. The totals of all are the sums of these, so that they never disagree.
+ */
 export class PartTimes {
   readonly #clock: () => number;
   readonly #parts = new Map<string, Times>();
+  #held = 0;
 
   /** @param clock Milliseconds. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** These are held now, and no others; what is new is held from here on. */
+  /** How many are held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** These are held now, and no others; what is new is held from here on. One that is held no longer is not used either. */
   hold(ids: Iterable<string>): void {
     const held = new Set(ids);
-    for (const id of held) this.#part(id);
-    for (const [id, part] of this.#parts) if (!held.has(id)) this.#release(part);
+    for (const id of held) this.#take(id);
+    for (const part of [...this.#parts].flatMap(([id, part]) => (part.held && !held.has(id) ? [part] : []))) {
+      this.#advance(part);
+      part.held = false;
+      part.used = false;
+      this.#held -= 1;
+    }
   }
 
   /** It is used from here on, or no longer. What is used is held. Saying the same twice changes nothing. */
   use(id: string, used: boolean): void {
-    const now = this.#clock();
-    if (used) this.#part(id).busySince ??= now;
-    else stopUse(this.#parts.get(id), now);
+    const part = used ? this.#take(id) : this.#parts.get(id);
+    if (!part || part.used === used) return;
+    this.#advance(part);
+    part.used = used;
   }
 
   /** In the order in which they were first seen; those that are held no longer keep what they had. */
   read(): PartUsage[] {
-    const now = this.#clock();
-    return [...this.#parts].map(([id, { heldMs, busyMs, heldSince, busySince }]) => ({
-      id,
-      held_s: (heldMs + (heldSince === null ? 0 : now - heldSince)) / 1000,
-      busy_s: (busyMs + (busySince === null ? 0 : now - busySince)) / 1000,
-    }));
+    return [...this.#parts].map(([id, part]) => {
+      this.#advance(part);
+      return { id, held_s: part.heldMs / 1000, busy_s: part.busyMs / 1000 };
+    });
   }
 
-  #part(id: string): Times {
-    const part = this.#parts.get(id) ?? { heldMs: 0, busyMs: 0, heldSince: null, busySince: null };
-    part.heldSince ??= this.#clock();
+  #take(id: string): Times {
+    const known = this.#parts.get(id);
+    if (known?.held) return known;
+    const part = known ?? { heldMs: 0, busyMs: 0, held: false, used: false, since: 0 };
+    Object.assign(part, { held: true, since: this.#clock() });
     this.#parts.set(id, part);
+    this.#held += 1;
     return part;
   }
 
-  #release(part: Times): void {
+  #advance(part: Times): void {
     const now = this.#clock();
-    stopUse(part, now);
-    if (part.heldSince !== null) part.heldMs += now - part.heldSince;
-    part.heldSince = null;
+    if (part.held) part.heldMs += now - part.since;
+    if (part.held && part.used) part.busyMs += now - part.since;
+    part.since = now;
   }
 }
 
-function stopUse(part: Times | undefined, now: number): void {
-  if (!part || part.busySince === null) return;
-  part.busyMs += now - part.busySince;
-  part.busySince = null;
+/** Of all parts together. */
+export function sumOf(parts: readonly PartUsage[]): Omit<PartUsage, 'id'> {
+  const sum = { held_s: 0, busy_s: 0 };
+  for (const { held_s, busy_s } of parts) {
+    sum.held_s += held_s;
+    sum.busy_s += busy_s;
+  }
+  return sum;
 }
 
 /** What share of the time that a part was held between two readings it was used; null where it was not held. */
