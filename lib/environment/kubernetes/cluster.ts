@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import zlib from 'node:zlib';
 import type { CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { DartError, messageOf } from '../../errors.ts';
 import { type ApiCall, apiError, retryAfterOf, statusOf, unwrapped } from './api_error.ts';
@@ -114,6 +115,10 @@ function pauseAfter(error: unknown, attempt: number): number | null {
  * @throws DartError where there is neither, or the kubeconfig cannot be read.
  */
 export async function openCluster(settings: ClusterSettings, clock: Clock = REAL_CLOCK): Promise<Cluster> {
+  // An older Node ends the process over its HTTP library, though the failed import is caught.
+  if (!('createZstdDecompress' in zlib)) {
+    throw new DartError('the Kubernetes client does not load', { where: `Node ${process.version}`, hint: 'Node 22.19' });
+  }
   const client = await import('@kubernetes/client-node').catch((error: unknown) => {
     throw new DartError(`the Kubernetes client does not load: ${messageOf(error)}`, {
       where: `Node ${process.version}`,
