@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-env build-image' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env down' | 'dart-env list' | 'dart-env logs' | 'dart-env exec' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-env guest' | 'dart-env build-image' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -14,19 +14,43 @@ _dart() {
     'dart-env tasks --on-error') words='fail skip' ;;
     'dart-env tasks --log-level') words='error warn info debug' ;;
     'dart-env tasks --log-format') words='text json' ;;
-    'dart-env up --driver') words='embedded attach' ;;
+    'dart-env up --driver') words='embedded attach xvfb docker kubernetes' ;;
+    'dart-env up --profile') words='desktop osworld' ;;
+    'dart-env up --pull-policy') words='Always IfNotPresent Never' ;;
+    'dart-env up --address') words='pod forward' ;;
     'dart-env up --on-error') words='fail skip' ;;
     'dart-env up --log-level') words='error warn info debug' ;;
     'dart-env up --log-format') words='text json' ;;
+    'dart-env down --driver') words='xvfb docker kubernetes' ;;
+    'dart-env down --on-error') words='fail skip' ;;
+    'dart-env down --log-level') words='error warn info debug' ;;
+    'dart-env down --log-format') words='text json' ;;
+    'dart-env list --driver') words='xvfb docker kubernetes' ;;
+    'dart-env list --on-error') words='fail skip' ;;
+    'dart-env list --log-level') words='error warn info debug' ;;
+    'dart-env list --log-format') words='text json' ;;
+    'dart-env logs --driver') words='xvfb docker kubernetes' ;;
+    'dart-env logs --on-error') words='fail skip' ;;
+    'dart-env logs --log-level') words='error warn info debug' ;;
+    'dart-env logs --log-format') words='text json' ;;
+    'dart-env exec --driver') words='xvfb docker kubernetes' ;;
+    'dart-env exec --on-error') words='fail skip' ;;
+    'dart-env exec --log-level') words='error warn info debug' ;;
+    'dart-env exec --log-format') words='text json' ;;
+    'dart-env screenshot --driver') words='xvfb docker kubernetes' ;;
     'dart-env screenshot --on-error') words='fail skip' ;;
     'dart-env screenshot --log-level') words='error warn info debug' ;;
     'dart-env screenshot --log-format') words='text json' ;;
+    'dart-env act --driver') words='xvfb docker kubernetes' ;;
     'dart-env act --on-error') words='fail skip' ;;
     'dart-env act --log-level') words='error warn info debug' ;;
     'dart-env act --log-format') words='text json' ;;
     'dart-env doctor --on-error') words='fail skip' ;;
     'dart-env doctor --log-level') words='error warn info debug' ;;
     'dart-env doctor --log-format') words='text json' ;;
+    'dart-env guest --on-error') words='fail skip' ;;
+    'dart-env guest --log-level') words='error warn info debug' ;;
+    'dart-env guest --log-format') words='text json' ;;
     'dart-env build-image --variant') words='slim office full' ;;
     'dart-env build-image --progress') words='auto bar lines none' ;;
     'dart-env build-image --on-error') words='fail skip' ;;
@@ -131,12 +155,17 @@ _dart() {
     return
   fi
   case "$place" in
-    'dart-env') words='tasks up screenshot act doctor build-image --help --version' ;;
+    'dart-env') words='tasks up down list logs exec screenshot act doctor guest build-image --help --version' ;;
     'dart-env tasks') words='--from --meta --domain --id --sample --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-env up') words='--driver --count --port --grace --latency --reset --evaluate --jitter --url --after-reset --after-action --before-evaluate --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-env screenshot') words='--output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-env act') words='--screenshot --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-env up') words='--driver --count --port --run-id --detach --grace --latency --evaluate --jitter --url --skeleton --start --profile --cpus --network --qcow2 --vm-disk --vm-memory --vm-cpus --emulate --host --pull-policy --pull-secret --namespace --kubeconfig --context --address --kubernetes-port --cdp-port --vlc-port --vnc-port --cpu --cpu-limit --memory-limit --env --label --node-selector --toleration --service-account --priority-class --runtime-class --restricted --start-timeout --qps --burst --kubernetes-grace --reset --size --user --boot-timeout --first-port --image --memory --shm --after-reset --after-action --before-evaluate --spares --parallel --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-env down') words='--run --orphans --all --driver --host --namespace --kubeconfig --context --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-env list') words='--run --orphans --driver --host --namespace --kubeconfig --context --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env logs') words='--follow --tail --driver --host --namespace --kubeconfig --context --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env exec') words='--driver --host --namespace --kubeconfig --context --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env screenshot') words='--output --driver --host --namespace --kubeconfig --context --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env act') words='--screenshot --driver --host --namespace --kubeconfig --context --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env doctor') words='--seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-env guest') words='--port --host --open --size --home --skeleton --user --display --start --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-env build-image') words='--variant --tag --base --mirror --security-mirror --host --output --table --progress --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout') words='simulate serve show --tasks --env --policy --domain --task --sample --assets --rollouts --follow --max-steps --min-steps --length-slack --success-window --dynamic-rollouts --no-dynamic-rollouts --dynamic-length --no-dynamic-length --window --weight --eval-seeds --temperature --top-p --top-k --max-tokens --on-parse-error --fail-at-limit --workers --threads --mode --batch-groups --version-wait --sync --sync-interval --store --blobs --run-id --grace --usage --fail-fast --model --coordinates --request-timeout --request-tries --patience --versions --update --spawn --gpus --start-timeout --metrics --metrics-token --output --table --progress --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-rollout simulate') words='--workload --from --desktops --workers --gpus --mode --sync --hours --updates --sweep --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
