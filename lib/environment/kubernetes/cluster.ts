@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import zlib from 'node:zlib';
 import type { CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { DartError, messageOf } from '../../errors.ts';
 import { type ApiCall, apiError, retryAfterOf, statusOf, unwrapped } from './api_error.ts';
+import { type Client, loadClient } from './load.ts';
 import { type Clock, RateGate, REAL_CLOCK } from './rate.ts';
 import type { ClusterSettings } from './settings.ts';
-
-type Client = typeof import('@kubernetes/client-node');
 
 /** The pod that this process runs in. */
 export interface Inside {
@@ -115,17 +113,7 @@ function pauseAfter(error: unknown, attempt: number): number | null {
  * @throws DartError where there is neither, or the kubeconfig cannot be read.
  */
 export async function openCluster(settings: ClusterSettings, clock: Clock = REAL_CLOCK): Promise<Cluster> {
-  // An older Node ends the process over its HTTP library, though the failed import is caught.
-  if (!('createZstdDecompress' in zlib)) {
-    throw new DartError('the Kubernetes client does not load', { where: `Node ${process.version}`, hint: 'Node 22.19' });
-  }
-  const client = await import('@kubernetes/client-node').catch((error: unknown) => {
-    throw new DartError(`the Kubernetes client does not load: ${messageOf(error)}`, {
-      where: `Node ${process.version}`,
-      hint: 'a newer Node',
-      cause: error,
-    });
-  });
+  const client = await loadClient();
   const inside = findInside();
   const config = new client.KubeConfig();
   try {
