@@ -151,10 +151,9 @@ describe('an executable', () => {
   });
 
   it('skips the clean-up at the second Ctrl-C', async () => {
-    const started = Date.now();
-    const { status } = await stopped(['SIGINT', 'SIGINT'], { CLEAN_MS: '60000' });
+    // An hour: a clean-up that is not skipped ends this test by its time limit.
+    const { status } = await stopped(['SIGINT', 'SIGINT'], { CLEAN_MS: '3600000' });
     expect(status).toBe(130);
-    expect(Date.now() - started).toBeLessThan(30_000);
   });
 });
 

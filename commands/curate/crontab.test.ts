@@ -84,7 +84,7 @@ describe('the crontab of docs/cron.md', () => {
     mkdirSync(join(runs, 'samples'));
     const program = join(packageRoot(), 'bin/dart-curate');
     const killed = spawn(program, ['-o', 'samples/earlier.ndjson'], { cwd: runs, env: { ...process.env, HOME: home } });
-    await vi.waitFor(() => expect(readdirSync(join(runs, 'samples'))).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(readdirSync(join(runs, 'samples'))).toHaveLength(1), { timeout: 60_000 });
     const [left] = readdirSync(join(runs, 'samples'));
     expect(left).toMatch(/^\.earlier\.ndjson\..*\.tmp$/);
     const ended = once(killed, 'exit');

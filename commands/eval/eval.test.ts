@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
@@ -135,12 +135,19 @@ describe('dart-eval, stopped', () => {
     ...['--tasks', SUITE, '--policy', 'fixed:wait', '--env', 'embedded:2,latency=20', '--repeats', '50'],
   ];
 
+  /** Bytes of trajectories that have been written, to the file that is to become kept.ndjson. */
+  const keptSoFar = () =>
+    readdirSync(dir)
+      .filter((name) => name.startsWith('.kept.ndjson'))
+      .reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
+
   it('says what was reached, keeps the trajectories, and writes no file that looks whole', async () => {
     for (const output of ['-', 'stopped.ndjson']) {
       const stop = new AbortController();
       const io = testIo({ cwd: dir, signal: stop.signal });
       const running = runCommand(spec, [...long(), '--trajectories', 'kept.ndjson', '-o', output], io);
-      setTimeout(() => stop.abort(new Interrupted('SIGINT')), 1500);
+      await vi.waitUntil(() => keptSoFar() > 0, { timeout: 60_000 });
+      stop.abort(new Interrupted('SIGINT'));
       expect(await running).toBe(130);
       const kept = readFileSync(join(dir, 'kept.ndjson'), 'utf8').trim().split('\n');
       if (output === '-') {

@@ -27,7 +27,7 @@ describe('a run that is watched', () => {
     const running = runCommand(spec, [...EXPERT, '--follow', '--metrics', '0', '--progress', 'none'], io);
     const url = await vi.waitUntil(
       () => /metrics at (http:\/\/127\.0\.0\.1:\d+\/metrics)\n/.exec(io.err())?.[1],
-      10_000,
+      60_000,
     );
     const value = (text: string, series: string) =>
       Number(
@@ -41,7 +41,7 @@ describe('a run that is watched', () => {
     await vi.waitUntil(async () => {
       text = await scrape();
       return value(text, 'dart_rollout_trajectories_total{outcome="success"}') >= 3;
-    }, 10_000);
+    }, 60_000);
     expect(text).toContain('dart_rollout_run_info{run_id="a",policy="script"} 1\n');
     expect(value(text, 'dart_rollout_desktops')).toBe(2);
     expect(value(text, 'dart_rollout_success_ratio')).toBe(1);
@@ -95,8 +95,9 @@ describe('a run that is watched', () => {
   it('says in lines how far it is, and how long it takes', async () => {
     const io = testIo({ cwd: dir });
     expect(await runCommand(spec, [...EXPERT, '-n', '4'], io)).toBe(0);
-    expect(io.err()).toMatch(
-      /^dart-rollout: run a: 4 trajectories, \d+\/min, success 1\.00 over the last 100, version 0, desktops \d+%, workers \d+% used, success 4\n$/,
+    // On a slow machine there are lines before the last one.
+    expect(io.err().split('\n').at(-2)).toMatch(
+      /^dart-rollout: run a: 4 trajectories, \d+\/min, success 1\.00 over the last 100, version 0, desktops \d+%, workers \d+% used, success 4$/,
     );
   });
 });

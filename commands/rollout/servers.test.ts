@@ -49,7 +49,7 @@ interface Changes {
 }
 
 async function rollout(servers: readonly Pick<FakeServer, 'url'>[], changes: Changes = {}) {
-  const { rollouts = 2, steps = 3, timeout = 1, more = [] } = changes;
+  const { rollouts = 2, steps = 3, timeout = 60, more = [] } = changes;
   const io = testIo({ cwd: dir });
   const policy = `openai:${servers.map(({ url }) => `${url}/v1`).join(',')}`;
   const fixed = [
@@ -71,9 +71,9 @@ async function rollout(servers: readonly Pick<FakeServer, 'url'>[], changes: Cha
 }
 
 describe('a server in trouble for good', () => {
-  it.each([
-    ['hangs', hangs, 'no whole answer within 1 s'],
-    ['drips', drips, 'no whole answer within 1 s'],
+  it.each<[string, Behaviour, string, number?]>([
+    ['hangs', hangs, 'no whole answer within 3 s', 3],
+    ['drips', drips, 'no whole answer within 3 s', 3],
     ['resets', resets, 'the connection broke'],
     ['breaks off', breaksOff, 'the connection broke'],
     ['answers 500', answers({ error: { message: 'CUDA error' } }, 500), 'status 500: CUDA error'],
@@ -82,8 +82,8 @@ describe('a server in trouble for good', () => {
     ['aborts', answers(vllmCompletion({ choice: { finish_reason: 'abort' } })), 'it ended with abort'],
   ])(
     'that %s: both rollouts end as policy_error, without a reward, and nothing was played',
-    async (_, script, message) => {
-      const { code, trajectories, summary } = await rollout([await fake(script)]);
+    async (_, script, message, waited = 60) => {
+      const { code, trajectories, summary } = await rollout([await fake(script)], { timeout: waited });
       expect(code).toBe(2);
       expect(trajectories.map(({ outcome, reward, steps }) => [outcome, reward, steps.length])).toEqual([
         ['policy_error', null, 0],
@@ -123,7 +123,7 @@ describe('a server in trouble for a moment', () => {
   });
 
   it('that hangs once: another one is asked', async () => {
-    const { code, summary } = await rollout([await fake([hangs, finished]), await fake(finished)]);
+    const { code, summary } = await rollout([await fake([hangs, finished]), await fake(finished)], { timeout: 3 });
     expect([code, summary.scored]).toEqual([0, 2]);
   });
 });
@@ -175,7 +175,7 @@ describe('one dead server of three', () => {
         void dying.close();
       },
     ]);
-    const { code, summary } = await rollout(servers, { rollouts: 30, timeout: 5 });
+    const { code, summary } = await rollout(servers, { rollouts: 30 });
     expect([code, summary.scored, summary.trajectories]).toEqual([0, 30, 30]);
   });
 

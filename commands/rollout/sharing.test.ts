@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
+import { answers, type Behaviour, FakeServer } from '../../lib/policy/openai/fake_server.testing.ts';
+import { vllmCompletion } from '../../lib/policy/openai/shapes.testing.ts';
 import { openStore } from '../../lib/store/index.ts';
 import { compilePrograms, type Programs } from '../programs.testing.ts';
 
@@ -18,12 +20,27 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A server that answers nobody until three ask at once, which with two desktops a process no process can do alone. */
+function whenAllAsk(): Behaviour {
+  let waiting: (() => void)[] | null = [];
+  const finish = answers(vllmCompletion({ choice: { message: { role: 'assistant', content: 'Action: finished()' } } }));
+  return (response, asked) => {
+    waiting?.push(() => finish(response, asked));
+    if (waiting === null) finish(response, asked);
+    else if (waiting.length === 3) {
+      for (const answer of waiting) answer();
+      waiting = null;
+    }
+  };
+}
+
 it('two processes with one store and run id share the work: each rollout once, both take part, no lease is left', async () => {
+  const server = await FakeServer.start({ '/v1/chat/completions': whenAllAsk() });
   const store = `sqlite:${join(folder, 'dart.db')}`;
   const args = [
     ...['--tasks', join(packageRoot(), 'fixtures/tasks/embedded'), '--domain', 'os', '--sample', '3', '--seed', '1'],
-    // Slow enough that neither can be done before the other has begun.
-    ...['--env', 'embedded:2,reset=300', '--policy', 'fixed:finished', '-n', '8', '--window', '1'],
+    ...['--env', 'embedded:2', '--policy', `openai:${server.url}/v1`, '--coordinates', 'absolute'],
+    ...['-n', '8', '--window', '1', '--request-timeout', '300'],
     ...['--store', store, '--run-id', 'shared', '--blobs', join(folder, 'blobs'), '--quiet'],
   ];
   const both = await Promise.all([1, 2].map(() => execa('node', [programs.path('rollout'), ...args])));
@@ -42,4 +59,5 @@ it('two processes with one store and run id share the work: each rollout once, b
   // A new run of it finds nothing left to do.
   expect((await execa('node', [programs.path('rollout'), ...args])).stdout.split('\n')).toHaveLength(1);
   await opened.close();
-}, 120_000);
+  await server.close();
+});
