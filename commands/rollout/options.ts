@@ -1,5 +1,6 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
+import { SYNC_OPTIONS, WORKER_OPTIONS } from './worker_options.ts';
 
 const WHAT: readonly OptionSpec[] = [
   {
@@ -141,15 +142,7 @@ const SAMPLING: readonly OptionSpec[] = [
 ].map((option) => ({ ...option, group: 'Policy' }) as OptionSpec);
 
 const SYSTEM: readonly OptionSpec[] = [
-  {
-    name: 'workers',
-    type: 'integer',
-    value: 'N',
-    default: 2,
-    min: 1,
-    describe: 'Workers that an onnx policy is opened as',
-  },
-  { name: 'threads', type: 'integer', value: 'N', default: 1, min: 1, describe: 'Threads of one onnx worker' },
+  ...WORKER_OPTIONS,
   {
     name: 'mode',
     type: 'string',
@@ -168,22 +161,7 @@ const SYSTEM: readonly OptionSpec[] = [
     min: 0,
     describe: 'How long a batch waits for the version learned from the last one',
   },
-  {
-    name: 'sync',
-    type: 'string',
-    value: 'HOW',
-    choices: ['one', 'global', 'off'],
-    default: 'one',
-    describe: 'Workers change to new versions one at a time, all together, or never',
-  },
-  {
-    name: 'sync-interval',
-    type: 'number',
-    value: 'S',
-    default: 1,
-    min: 0.05,
-    describe: 'How often to look for a newer version',
-  },
+  ...SYNC_OPTIONS,
   {
     name: 'store',
     type: 'string',

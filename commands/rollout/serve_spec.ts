@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
+import { SYNC_OPTIONS, WORKER_OPTIONS } from './worker_options.ts';
 
 const SERVICE: readonly OptionSpec[] = [
   {
@@ -51,33 +52,7 @@ const SERVICE: readonly OptionSpec[] = [
   },
 ].map((option) => ({ ...option, group: 'Service' }) as OptionSpec);
 
-const WORKERS: readonly OptionSpec[] = [
-  {
-    name: 'workers',
-    type: 'integer',
-    value: 'N',
-    default: 2,
-    min: 1,
-    describe: 'Workers that an onnx policy is opened as',
-  },
-  { name: 'threads', type: 'integer', value: 'N', default: 1, min: 1, describe: 'Threads of one onnx worker' },
-  {
-    name: 'sync',
-    type: 'string',
-    value: 'HOW',
-    choices: ['one', 'global', 'off'],
-    default: 'one',
-    describe: 'Workers change to new versions one at a time, all together, or never',
-  },
-  {
-    name: 'sync-interval',
-    type: 'number',
-    value: 'S',
-    default: 1,
-    min: 0.05,
-    describe: 'How often to look for a newer version',
-  },
-].map((option) => ({ ...option, group: 'Workers' }) as OptionSpec);
+const WORKERS = [...WORKER_OPTIONS, ...SYNC_OPTIONS].map((option) => ({ ...option, group: 'Workers' }) as OptionSpec);
 
 /** `dart-rollout serve`: the worker pool as one endpoint. */
 export const serve: CommandSpec = {
