@@ -19,11 +19,6 @@ export function parseAddress(text: string, where: string, hint: string): Address
   return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
 }
 
-/** True where only this machine can reach it. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** `http://127.0.0.1:9464`; IPv6 in brackets. */
 export function urlOf({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { DartError, messageOf } from '../errors.ts';
 import { codeOf, fileError } from '../stream/errno.ts';
+import { isLoopback } from '../stream/loopback.ts';
 import { PROMETHEUS_TYPE } from '../stream/prometheus.ts';
-import { isLoopback, parseAddress, urlOf } from './address.ts';
+import { parseAddress, urlOf } from './address.ts';
 import { resolvePath } from './input.ts';
 import { logOf } from './log.ts';
 import type { CommandContext } from './spec.ts';

@@ -1,12 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { DartError } from '../errors.ts';
+import { isLoopback } from '../stream/loopback.ts';
 import { BadRequest } from './http_body.ts';
-
-/** Whether only this machine can reach a host. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
-}
 
 /** @throws DartError where anybody could reach the desktop and nothing keeps them out. */
 export function checkAccess(host: string, token: string | undefined, open: boolean): void {

@@ -1,5 +1,6 @@
 import Docker from 'dockerode';
 import { DartError } from '../../errors.ts';
+import { isLoopback } from '../../stream/loopback.ts';
 import { dockerError } from './errors.ts';
 
 const DEFAULT_HOST = 'unix:///var/run/docker.sock';
@@ -30,8 +31,4 @@ export async function checkDocker(docker: Docker): Promise<void> {
   } catch (error) {
     throw dockerError(error, 'answer', 'docker');
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }

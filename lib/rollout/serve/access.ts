@@ -1,13 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isLoopback } from '../../stream/loopback.ts';
 import { Refusal } from './refusal.ts';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Whether only this machine can reach a server that listens there. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
 
 /**
  * Lets in who bears the token. Without a token the server listens on loopback, and a browser is the one stranger who
