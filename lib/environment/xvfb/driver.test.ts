@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,6 +46,9 @@ describe.skipIf(!xvfb)('desktops under Xvfb', { timeout: 120_000 }, () => {
   beforeAll(() => {
     state = mkdtempSync(join(tmpdir(), 'dart-state-'));
     vi.stubEnv('XDG_STATE_HOME', state);
+    // Others that start desktops meanwhile are not to clean up what is left here.
+    mkdirSync(join(state, 't'));
+    vi.stubEnv('TMPDIR', join(state, 't'));
   });
   afterAll(() => {
     vi.unstubAllEnvs();
