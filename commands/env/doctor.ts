@@ -2,7 +2,8 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { EXIT } from '../../lib/errors.ts';
-import { examine, type Finding, PROBES, type Probe } from './probes.ts';
+import { examine, type Finding, type Probe } from './probe.ts';
+import { PROBES } from './probes.ts';
 
 /** Prints an event for each part of the machine and a table of them; 1 where a required one is missing. */
 export async function run(context: CommandContext, probes: readonly Probe[] = PROBES): Promise<number> {

@@ -10,7 +10,7 @@ import type { ReadRecord } from '../../lib/stream/reader.ts';
  */
 export async function followDesktops(
   later: AsyncIterable<ReadRecord>,
-  environments: Pick<EnvironmentPool, 'add' | 'retire'>,
+  environments: Pick<EnvironmentPool, 'add' | 'retire' | 'closed'>,
   warn: (message: string) => void,
 ): Promise<void> {
   try {
@@ -21,6 +21,8 @@ export async function followDesktops(
       else if (env.state === 'failed' || env.state === 'stopped') environments.retire(env.env_id);
     }
   } catch (error) {
+    // At the end the stream is cut, by us or by its writer.
+    if (environments.closed) return;
     warn(`no more desktops are taken from standard input: ${messageOf(error)}`);
   }
 }

@@ -64,6 +64,11 @@ export class EnvironmentPool {
     return Object.values(this.#counts.failures).reduce((sum, count) => sum + count, 0);
   }
 
+  /** Nobody gets a desktop any more. */
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   /** What has happened so far. */
   get counts(): PoolCounts {
     return { ...this.#counts, failures: { ...this.#counts.failures } };
