@@ -4,6 +4,7 @@ import { delay } from '../environment/waiting.ts';
 import { DartError, messageOf } from '../errors.ts';
 import { callServer } from '../policy/openai/call.ts';
 import { checkedCommand, filled, type SpawnPlace } from './spawn_command.ts';
+import { tied } from './spawn_tied.ts';
 
 export interface OwnedServerOptions {
   /** `vllm serve {model} --port {port}` */
@@ -23,7 +24,7 @@ const POLL_MS = 200;
 const STOP_MS = 10_000;
 const LAST_LINES = 5;
 
-/** All groups of processes that must not outlive this one, however it ends (but by SIGKILL). */
+/** All groups of processes that must not outlive this one, however it ends (for SIGKILL see `tied`). */
 const groups = new Set<number>();
 let watching = false;
 
@@ -121,7 +122,7 @@ export class OwnedServer {
   async #spawn(): Promise<void> {
     const { execa } = await import('execa');
     const { gpu, env, log } = this.#options;
-    const [file, ...args] = filled(this.#words, this.#place) as [string, ...string[]];
+    const [file, ...args] = (await tied(filled(this.#words, this.#place))) as [string, ...string[]];
     const child = execa(file, args, {
       ...{ detached: true, cleanup: false, reject: false, buffer: false, stdin: 'ignore', extendEnv: false },
       env: { ...env, ...(gpu === '' ? {} : { CUDA_VISIBLE_DEVICES: gpu }) } as Record<string, string>,
