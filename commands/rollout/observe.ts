@@ -61,6 +61,11 @@ export class Observation {
     };
   }
 
+  /** How many rollouts are under way. */
+  get underWay(): number {
+    return this.#read?.().under_way ?? 0;
+  }
+
   /** The last word; resolves when all records are written. */
   async end(words: string): Promise<void> {
     this.#progress?.done(words);

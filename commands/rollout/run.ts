@@ -25,6 +25,7 @@ import { type RolloutInput, readInput } from './input.ts';
 import { Observation } from './observe.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { qualities, usedWords } from './standing.ts';
+import { tellOfStop } from './tell_stop.ts';
 
 const DEFAULT_DESKTOPS = 'embedded:8';
 
@@ -77,6 +78,14 @@ async function runObserved(context: CommandContext, { settings, input, output, o
   if (input.later) void followDesktops(input.later, environments, (line) => log.warn(line));
   const noted =
     store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
+  const quiet = tellOfStop(log, {
+    ...{ signal: io.signal, abort: stopping.abort, graceMs: settings.graceMs },
+    underWay: () => observation.underWay,
+    what: 'rollouts',
+    skipped: output.path === null ? undefined : `${output.path} is not written`,
+  });
+  /** What came of a run that fails. */
+  let broken: SessionEnd | null = null;
   try {
     const end = await runSession({
       ...settings.session,
@@ -91,7 +100,13 @@ async function runObserved(context: CommandContext, { settings, input, output, o
         warn: (message, kind) => log.warnOften(kind, message),
         info: (message) => log.info(message),
         ...observation.begin(totalOf(input.tasks.length, settings, store)),
+        failed: (end) => {
+          broken = end;
+        },
       },
+    }).catch(async (error: unknown) => {
+      if (broken) await keepBroken(broken, error);
+      throw error;
     });
     await observation.end((await nothingLeft(input.tasks.length, settings, store, end)) ?? describe(end));
     await output.write(summaryOf(end, settings, environments, input.skipped));
@@ -101,10 +116,22 @@ async function runObserved(context: CommandContext, { settings, input, output, o
     return failed && !settings.session.follow ? EXIT.failure : EXIT.ok;
   } finally {
     stopping.dispose();
+    quiet();
     await environments.close();
     byHand();
     await noted?.();
     await store?.close();
+  }
+
+  /** As at a stop: what has ended stays, and the summary says why there is no more. */
+  async function keepBroken(end: SessionEnd, error: unknown): Promise<void> {
+    if (error instanceof ReaderGone) return;
+    await observation.end(describe(end));
+    const summary = summaryOf(end, settings, environments, input.skipped);
+    await output
+      .write({ ...summary, error: messageOf(error) })
+      .then(() => output.close())
+      .catch((second: unknown) => log.debug(`no summary: ${messageOf(second)}`));
   }
 }
 

@@ -16,6 +16,7 @@ import { isLoopback } from '../../lib/stream/loopback.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { serverSettings } from '../server_settings.ts';
 import { policyPath } from './settings.ts';
+import { tellOfStop } from './tell_stop.ts';
 
 /** What needs more than a screen: an accessibility tree, or a memory of the episode. */
 const NOT_SERVED = new Set(['script', 'replay']);
@@ -59,8 +60,14 @@ export async function run(context: CommandContext): Promise<number> {
     const { url } = service;
     await output.write({ type: 'event', v: SCHEMA_VERSION, event: 'listening', url: `${url}/v1`, model: pool.name });
     log.info(`${pool.name} at ${url}/v1; Ctrl-C ends it`);
+    const grace = new AbortController();
+    const quiet = tellOfStop(log, {
+      ...{ signal: io.signal, abort: grace.signal, graceMs: (options.grace as number) * 1000 },
+      ...{ underWay: () => service.requests, what: 'requests' },
+    });
     await stopped(io.signal);
-    await service.close((options.grace as number) * 1000);
+    await service.close((options.grace as number) * 1000, () => grace.abort());
+    quiet();
     await following;
     const { answered, refused, failed, abandoned, tokens } = service.metrics;
     const command = 'dart-rollout serve';
@@ -104,7 +111,7 @@ function poolOf(policies: ConstructorParameters<typeof WorkerPool>[0], log: Log,
     onFailure: (worker, error, out) => {
       if (out) log.warn(`policy worker ${worker} is out: ${messageOf(error)}`);
     },
-    onBack: (worker) => log.info(`policy worker ${worker} is back`),
+    onBack: (worker) => log.warn(`policy worker ${worker} is back`),
     onSync: ({ worker_id, from_version, to_version, error }) => {
       if (error === undefined) log.info(`${worker_id}: version ${from_version} → ${to_version}`);
       else log.warn(`${worker_id}: version ${from_version} → ${to_version} failed, the old one serves on: ${error}`);

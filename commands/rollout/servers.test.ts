@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import {
   resets,
 } from '../../lib/policy/openai/fake_server.testing.ts';
 import { IDS, vllmCompletion } from '../../lib/policy/openai/shapes.testing.ts';
-import type { Trajectory } from '../../lib/stream/records.ts';
+import type { AnyRecord, Trajectory } from '../../lib/stream/records.ts';
 import { spec } from './spec.ts';
 
 /** What rollouts become of where their servers are in trouble: the table of docs/inference-servers.md. */
@@ -67,7 +67,7 @@ async function rollout(servers: readonly Pick<FakeServer, 'url'>[], changes: Cha
   const limits = [...amounts, '--request-tries', '2', '--coordinates', 'absolute'];
   const code = await runCommand(spec, [...fixed, ...limits, '--policy', policy, ...more], io);
   const trajectories = io.records().filter(({ type }) => type === 'trajectory') as unknown as Trajectory[];
-  return { code, err: io.err(), trajectories, summary: io.records().at(-1)! };
+  return { code, err: io.err(), trajectories, summary: io.records().at(-1) ?? { type: 'nothing' } };
 }
 
 describe('a server in trouble for good', () => {
@@ -99,8 +99,13 @@ describe('a server in trouble for good', () => {
     const { code, err, trajectories, summary } = await rollout([await fake(answers('', 500))], changes);
     expect(code).toBe(2);
     expect(err).toMatch(/dart-rollout: chrome-bookmark-tea: a rollout ended in policy_error: .*status 500/);
-    expect(summary.type).toBe('trajectory');
+    expect(trajectories.length).toBeGreaterThan(0);
     expect(trajectories.length).toBeLessThanOrEqual(2);
+    expect(summary).toMatchObject({
+      type: 'summary',
+      trajectories: trajectories.length,
+      error: expect.stringContaining('status 500'),
+    });
   });
 
   it('with --fail-fast and no trouble nothing is different', async () => {
@@ -189,5 +194,26 @@ describe('one dead server of three', () => {
     });
     const ended = await rollout([dying], { rollouts: 30, more: ['--patience', '0.3'] });
     expect([ended.code, ended.err]).toEqual([2, expect.stringContaining('no policy worker is left')]);
+    expect(ended.err).toContain('with --store URL and the same --run-id');
+  });
+
+  it('after some rollouts: what has ended is in the file, with a summary that says why there is no more', async () => {
+    let asked = 0;
+    const dying: FakeServer = await fake((response, request) => {
+      asked += 1;
+      if (asked <= 4) return finished(response, request);
+      response.socket?.resetAndDestroy();
+      void dying.close();
+    });
+    const more = ['--patience', '0.3', '-o', 'lost.ndjson'];
+    const { code } = await rollout([dying], { rollouts: 30, more });
+    expect(code).toBe(2);
+    const lines = readFileSync(join(dir, 'lost.ndjson'), 'utf8').trim().split('\n');
+    const records = lines.map((line) => JSON.parse(line) as AnyRecord);
+    expect(records.filter(({ type }) => type === 'trajectory')).toHaveLength(4);
+    expect(records.at(-1)).toMatchObject({
+      ...{ type: 'summary', trajectories: 4, outcomes: { failure: 4 } },
+      error: expect.stringContaining('no policy worker is left'),
+    });
   });
 });

@@ -11,7 +11,7 @@ function statusAt(seconds: number, parts: Partial<SessionStatus> = {}): SessionS
   const usage = { ...START, trajectories: 0, actions: 0, seconds };
   return {
     ...{ run_id: 'r', policy: 'p', version: 2, syncs: 0, tally, usage, desktops: [], running: 2 },
-    ...{ desktopFailures: 0, desktopCounts: noCounts(), workers: [], waiting: 0, ...parts },
+    ...{ desktopFailures: 0, desktopCounts: noCounts(), workers: [], waiting: 0, under_way: 0, ...parts },
   };
 }
 

@@ -24,6 +24,11 @@ export class Output {
     open.set(io, others.add(this));
   }
 
+  /** The file; null for standard output. */
+  get path(): string | null {
+    return this.#file?.path ?? null;
+  }
+
   /** See RecordWriter.write. */
   write(record: AnyRecord): Promise<void> {
     return this.writer.write(record);

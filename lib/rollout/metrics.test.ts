@@ -23,7 +23,7 @@ function statusOf(parts: Partial<SessionStatus> = {}): SessionStatus {
       { id: 'd-0', held_s: 60, busy_s: 60 },
       { id: 'd-1', held_s: 60, busy_s: 30 },
     ],
-    ...{ running: 2, desktopFailures: 1, waiting: 4 },
+    ...{ running: 2, desktopFailures: 1, waiting: 4, under_way: 2 },
     desktopCounts: { booted: 3, replaced: 1, retired: 0, failures: { boot: 0, setup: 0, rollout: 1, idle: 0 } },
     workers: [
       { id: 'w-0', held_s: 60, busy_s: 15, state: 'serving', version: 7, inFlight: 2, foreign: 0 },

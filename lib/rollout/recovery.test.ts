@@ -120,12 +120,12 @@ describe('a pool of servers', () => {
     for (const policy of policies) policy.up = false;
     await expect(pool.act(someRequest())).rejects.toMatchObject({
       message: expect.stringMatching(/^no policy worker is left; the last one failed: /),
-      hint: 'start the servers again, and this run with the same --run-id',
+      hint: 'start the servers again',
     });
   });
 
   it('sends one request at a time to a server that fails, until one goes well', async () => {
-    const { policies, pool, states } = setUp(1, { healthIntervalMs: 2 });
+    const { policies, pool, states, news } = setUp(1, { healthIntervalMs: 2 });
     const [shaky] = policies as [ShakyPolicy];
     shaky.trouble = () => new ServerFailure('broken', 'status 500');
     for (let i = 0; i < 3; i++) await expect(pool.act(someRequest())).rejects.toThrow('status 500');
@@ -137,6 +137,14 @@ describe('a pool of servers', () => {
     expect(shaky.asked).toBe(before + 1);
     shaky.trouble = null;
     expect((await Promise.all(waiting.slice(1))).map(({ text }) => text)).toEqual(['a', 'a']);
+    // Down once, however often a trial failed.
+    expect(news).toEqual(['a-0 out', 'a-0 back']);
+    shaky.up = false;
+    const lost = pool.act(someRequest());
+    await until(() => news.length === 3);
+    shaky.up = true;
+    await lost;
+    expect(news.slice(2)).toEqual(['a-0 out', 'a-0 back']);
   });
 
   it('holds a request that is itself at fault against no server', async () => {

@@ -63,6 +63,8 @@ export interface SessionNotes {
   usage?: { everyMs: number; take: (reading: UsageReading) => void };
   /** Told once, when the run begins, how to look at where it stands. */
   status?: (read: () => SessionStatus) => void;
+  /** The run is going to fail, and this is what came of it until then: what has ended is written. */
+  failed?: (end: SessionEnd) => void;
 }
 
 export interface SessionEnd {
@@ -98,6 +100,10 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   }
 }
 
+const AGAIN_WITH_STORE = 'start the servers again, and this run with the same --store and --run-id';
+const AGAIN =
+  'start the servers again, and the run; with --store URL and the same --run-id it would go on where it ended';
+
 class Session {
   readonly workers: WorkerPool;
   readonly #options: SessionOptions;
@@ -107,6 +113,8 @@ class Session {
   readonly #tally = new Tally();
   readonly #usage: Usage;
   readonly #outlet: Outlet<Trajectory>;
+  /** Ends the run, with the reason. */
+  readonly #broken = new AbortController();
   #syncs = 0;
   /** Kinds of errors, and versions that could not be loaded, that were told already. */
   readonly #told = new Set<string>();
@@ -123,11 +131,12 @@ class Session {
     let usage: Usage | null = null;
     this.workers = new WorkerPool(policies, {
       patienceMs: options.servers?.patienceMs,
+      whenNoneLeft: options.store ? AGAIN_WITH_STORE : AGAIN,
       onFailure: (worker, error, out, mayReturn) => {
         const fate = mayReturn ? 'is down, and gets no requests until it is back' : 'failed too often and is out';
         if (out) options.notes.warn(`policy worker ${worker} ${fate}: ${messageOf(error)}`);
       },
-      onBack: (worker) => options.notes.info(`policy worker ${worker} is back`),
+      onBack: (worker) => options.notes.warn(`policy worker ${worker} is back`),
       onSync: (sync) => this.#synced(sync),
       onBusy: (change, worker) => this.#usage.worker(change, worker),
       onState: (worker, state, version) => {
@@ -173,6 +182,7 @@ class Session {
           const trajectory = writable(ended);
           // At once, so that the very next group is planned with it.
           this.#progress.observe(trajectory);
+          this.#endAtError(trajectory);
           return this.#outlet.put(trajectory);
         },
         onRetry: ({ group }, error) =>
@@ -180,25 +190,29 @@ class Session {
             `${group.task.task_id}: tried again on another desktop: ${messageOf(error)}`,
             'rollouts tried again',
           ),
-        ...options.stopping,
+        stop: options.stopping.stop,
+        abort: AbortSignal.any([options.stopping.abort, this.#broken.signal]),
       });
       await this.#outlet.flush();
+      this.#broken.signal.throwIfAborted();
+    } catch (error) {
+      // What has ended is not lost by it. Its own error was the cause, or came of the same.
+      await this.#outlet.flush().catch(() => {});
+      options.notes.failed?.(this.#end());
+      throw error;
     } finally {
       clearInterval(reading);
-      // Also after an error: what has ended is not lost by it. Its own error was the cause, or came of the same.
-      await this.#outlet.flush().catch(() => {});
       over.abort();
       await following;
       for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);
     }
-    return {
-      tally: this.#tally,
-      policy: workers.name,
-      version: workers.version,
-      syncs: this.#syncs,
-      usage: this.#usage.read(),
-      ...this.#usage.parts(),
-    };
+    return this.#end();
+  }
+
+  #end(): SessionEnd {
+    const { name: policy, version } = this.workers;
+    const { usage, parts } = { usage: this.#usage.read(), parts: this.#usage.parts() };
+    return { tally: this.#tally, policy, version, syncs: this.#syncs, usage, ...parts };
   }
 
   #status(): SessionStatus {
@@ -207,7 +221,7 @@ class Session {
     const { desktops, workers: times } = this.#usage.parts();
     return {
       ...{ run_id: runId, policy: name, version, syncs: this.#syncs, tally: this.#tally, usage: this.#usage.read() },
-      ...{ desktops, running: environments.size, waiting },
+      ...{ desktops, running: environments.size, waiting, under_way: this.#usage.rollouts },
       ...{ desktopFailures: environments.failures, desktopCounts: environments.counts },
       workers: workers.map((worker) => ({
         held_s: 0,
@@ -241,7 +255,6 @@ class Session {
       this.#tellFirst(trajectory);
     }
     this.#options.notes.progress(this.#tally, this.workers.version);
-    if (this.#options.failFast === true) endAtError(batch);
   }
 
   /**
@@ -252,6 +265,17 @@ class Session {
     await this.#link?.keep(rest).catch((error: unknown) => {
       if (!(error instanceof KeptInFile) && !isGone(error)) this.#options.notes.warn(messageOf(error));
     });
+  }
+
+  /** With `failFast`: what has ended by now is delivered, what is under way is given up. */
+  #endAtError({ task_id, outcome, error }: Trajectory): void {
+    if (this.#options.failFast !== true || !outcome.endsWith('_error') || this.#broken.signal.aborted) return;
+    this.#broken.abort(
+      new DartError(`a rollout ended in ${outcome}: ${error}`, {
+        where: task_id,
+        hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
+      }),
+    );
   }
 
   /** The first error of each kind is told: where every rollout ends in it, this is the reason. */
@@ -346,14 +370,4 @@ class Session {
       `${change} (drained ${Math.round(sync.drain_ms)} ms, loaded ${Math.round(sync.load_ms)} ms)`,
     );
   }
-}
-
-/** @throws DartError that tells the first error among these rollouts. */
-function endAtError(trajectories: readonly Trajectory[]): void {
-  const failed = trajectories.find(({ outcome }) => outcome.endsWith('_error'));
-  if (!failed) return;
-  throw new DartError(`a rollout ended in ${failed.outcome}: ${failed.error}`, {
-    where: failed.task_id,
-    hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
-  });
 }

@@ -25,4 +25,6 @@ export interface SessionStatus {
   workers: readonly (PartUsage & WorkerPool['workers'][number])[];
   /** Requests that no worker could take yet. */
   waiting: number;
+  /** Rollouts that have begun and have not ended. */
+  under_way: number;
 }

@@ -58,6 +58,11 @@ export class Usage {
     this.#look();
   }
 
+  /** Rollouts that are under way. */
+  get rollouts(): number {
+    return this.#desktops.used;
+  }
+
   /** A rollout begins on a desktop, +1, or is over with it, −1. */
   desktop(change: 1 | -1, id: string): void {
     // Whatever has gone meanwhile is held no longer.

@@ -22,6 +22,7 @@ export class PartTimes {
   readonly #clock: () => number;
   readonly #parts = new Map<string, Times>();
   #held = 0;
+  #used = 0;
 
   /** @param clock Milliseconds. */
   constructor(clock: () => number) {
@@ -33,14 +34,19 @@ export class PartTimes {
     return this.#held;
   }
 
+  /** How many are used now. */
+  get used(): number {
+    return this.#used;
+  }
+
   /** These are held now, and no others; what is new is held from here on. One that is held no longer is not used either. */
   hold(ids: Iterable<string>): void {
     const held = new Set(ids);
     for (const id of held) this.#take(id);
     for (const part of [...this.#parts].flatMap(([id, part]) => (part.held && !held.has(id) ? [part] : []))) {
       this.#advance(part);
-      part.held = false;
-      part.used = false;
+      if (part.used) this.#used -= 1;
+      Object.assign(part, { held: false, used: false });
       this.#held -= 1;
     }
   }
@@ -51,6 +57,7 @@ export class PartTimes {
     if (!part || part.used === used) return;
     this.#advance(part);
     part.used = used;
+    this.#used += used ? 1 : -1;
   }
 
   /** In the order in which they were first seen; those that are held no longer keep what they had. */

@@ -28,6 +28,8 @@ export class WorkerPool {
   readonly #resumed: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>[] = [];
+  /** Those that were told to be down. */
+  readonly #down = new Set<PolicyWorker>();
   #lastError: unknown = null;
   /** Since when no worker was up; null while one is. */
   #deadSince: number | null = null;
@@ -165,7 +167,7 @@ export class WorkerPool {
   }
 
   #succeeded(worker: PolicyWorker): void {
-    if (worker.circuit?.succeeded()) this.#options.onBack?.(worker.id);
+    if (worker.circuit?.succeeded() && this.#down.delete(worker)) this.#options.onBack?.(worker.id);
     // Others may have waited behind a trial.
     if (this.#resumed.length > 0) this.#wake();
   }
@@ -181,7 +183,7 @@ export class WorkerPool {
     if (circuit) {
       const opened = circuit.failed(isUnreachable(error));
       if (opened) this.#out(worker);
-      this.#options.onFailure?.(worker.id, error, opened, true);
+      this.#options.onFailure?.(worker.id, error, opened && this.#isNews(worker), true);
       if (!opened) this.#wake();
       return;
     }
@@ -201,7 +203,7 @@ export class WorkerPool {
     return new NoPolicyLeft(`no policy worker is left; the last one failed: ${messageOf(this.#lastError)}`, {
       where: this.name,
       hint: watched
-        ? 'start the servers again, and this run with the same --run-id'
+        ? (this.#options.whenNoneLeft ?? 'start the servers again')
         : 'another --policy, or tasks that this one can do',
     });
   }
@@ -226,7 +228,14 @@ export class WorkerPool {
     this.#lastError = reason;
     worker.circuit!.failed(true);
     this.#out(worker);
-    this.#options.onFailure?.(worker.id, reason, true, true);
+    this.#options.onFailure?.(worker.id, reason, this.#isNews(worker), true);
+  }
+
+  /** That it is down is told once, however many trials fail, until a request has gone well. */
+  #isNews(worker: PolicyWorker): boolean {
+    if (this.#down.has(worker)) return false;
+    this.#down.add(worker);
+    return true;
   }
 
   /** A worker that is up again gets the version that the others have before it gets requests. */

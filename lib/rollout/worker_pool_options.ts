@@ -21,10 +21,15 @@ export interface WorkerPoolOptions {
   healthIntervalMs?: number;
   /** While all workers are down, how long requests wait for one to come back before the run ends. */
   patienceMs?: number;
-  /** @param mayReturn whether it is watched, and gets requests again once it is back. */
+  /**
+   * @param out it has gone down with this, and was not told to be down before
+   * @param mayReturn whether it is watched, and gets requests again once it is back
+   */
   onFailure?: (worker: string, error: unknown, out: boolean, mayReturn: boolean) => void;
-  /** A worker that was out serves again. */
+  /** A worker that was told to be down has answered a request. */
   onBack?: (worker: string) => void;
+  /** What to do where no worker is left that might come back, for the message. */
+  whenNoneLeft?: string;
   onSync?: (sync: WorkerSync) => void;
   /** A worker got a request while it had none, +1, or its last one has come back, −1. */
   onBusy?: (change: 1 | -1, worker: string) => void;

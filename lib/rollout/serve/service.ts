@@ -62,12 +62,18 @@ export class PolicyService {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Takes no new requests, and lets those under way end for so long. */
-  async close(graceMs = 0): Promise<void> {
+  /** Requests under way. */
+  get requests(): number {
+    return this.#busy.size;
+  }
+
+  /** Takes no new requests, and lets those under way end for so long; `onGivenUp` is told when that was too short. */
+  async close(graceMs = 0, onGivenUp: () => void = () => {}): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
     const end = performance.now() + graceMs;
     while (this.#busy.size > 0 && performance.now() < end) await sleep(10);
+    if (this.#busy.size > 0) onGivenUp();
     this.#server.closeAllConnections();
     await closed;
   }
