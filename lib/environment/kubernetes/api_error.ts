@@ -63,7 +63,7 @@ export function apiError(error: unknown, call: ApiCall, namespace: string, serve
       if (/PodSecurity/.test(said)) return fail(`the namespace's Pod Security forbids it${because}`, '--restricted');
       return fail(
         `the cluster does not allow us to ${call.verb} ${call.resource}${because}`,
-        `verb "${call.verb}" on "${call.resource}" in a Role: docs/kubernetes/rbac.yaml has all that is needed`,
+        `${verbsOf(call)} on "${call.resource}" in a Role: docs/kubernetes/rbac.yaml has all that is needed`,
       );
     case 404:
       return fail(`${what} failed: there is no such thing${because}`, '--namespace; kubectl get namespaces');
@@ -80,6 +80,11 @@ export function apiError(error: unknown, call: ApiCall, namespace: string, serve
     default:
       return fail(`${what} failed with status ${statusOf(error)}${because}`, 'kubectl cluster-info');
   }
+}
+
+/** A WebSocket begins as a GET; since Kubernetes 1.35 it wants the permission of a POST too. */
+function verbsOf({ verb, resource }: ApiCall): string {
+  return /exec|portforward/.test(resource) ? 'verbs "get" and "create"' : `verb "${verb}"`;
 }
 
 /** The innermost reason: `fetch failed` alone says nothing. */

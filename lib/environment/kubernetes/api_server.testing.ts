@@ -200,13 +200,12 @@ export class ApiServer {
     if (!target) throw notFound(url.pathname);
     this.asked.push(target);
     const { verb, resource } = target;
-    const allowed = this.rules?.some(
-      (rule) =>
-        rule.verbs.includes(verb) &&
-        rule.resources?.includes(resource) &&
-        rule.apiGroups?.includes(GROUPS[resource.split('/')[0]!]!),
+    // A WebSocket begins as a GET, and counts as the creation that it is.
+    const verbs = request.headers.upgrade ? ['get', verb] : [verb];
+    const allowed = verbs.every(
+      (wanted) => this.rules === null || this.rules.some((rule) => permits(rule, wanted, resource)),
     );
-    if (allowed === false) {
+    if (!allowed) {
       const who = 'User "system:serviceaccount:desktops:dart"';
       const what = `${who} cannot ${verb} resource "${resource}" in API group "" in the namespace "desktops"`;
       throw fail(403, 'Forbidden', `${resource} is forbidden: ${what}`);
@@ -320,6 +319,11 @@ export class ApiServer {
       socket.end(`HTTP/1.1 ${error.code} ${error.reason}\r\ncontent-length: 0\r\n\r\n`);
     }
   }
+}
+
+function permits({ verbs, resources, apiGroups }: Rule, verb: string, resource: string): boolean {
+  const group = GROUPS[resource.split('/')[0]!]!;
+  return verbs.includes(verb) && resources?.includes(resource) === true && apiGroups?.includes(group) === true;
 }
 
 /** A refusal as the server words it. */

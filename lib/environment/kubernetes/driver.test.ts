@@ -4,7 +4,7 @@ import { fail } from './api_server.testing.ts';
 import { client } from './client.testing.ts';
 import { Lab, until } from './lab.testing.ts';
 
-describe.skipIf(!client)('desktops as pods', () => {
+describe.skipIf(!client)('desktops as pods', { timeout: 120_000 }, () => {
   let lab: Lab;
 
   beforeEach(async () => {
@@ -167,6 +167,17 @@ describe.skipIf(!client)('desktops as pods', () => {
 
     await expect(lab.driver(1, { startTimeoutMs: 50 }).start(0, 'kubernetes-0')).rejects.toThrow('not ready after');
     expect([...lab.names('pods'), ...lab.names('leases')]).toEqual([]);
+  });
+
+  it('says which permission is missing, leaves nothing, and can try again', async () => {
+    lab.api.rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'delete'] }];
+    const driver = lab.driver(2);
+    const starts = await Promise.allSettled([0, 1].map((i) => driver.start(i, `kubernetes-${i}`)));
+    for (const start of starts)
+      expect(String((start as PromiseRejectedResult).reason)).toContain('allow us to list pods');
+    expect(lab.names('leases')).toEqual([]);
+    lab.api.rules = null;
+    await (await driver.start(0, 'kubernetes-0r1')).close();
   });
 
   it('leaves no pod whose creation was never answered', async () => {

@@ -4,7 +4,7 @@ import { Lab, until } from './lab.testing.ts';
 
 const LONG_AGO = '2020-01-01T00:00:00.000000Z';
 
-describe.skipIf(!client)('desktops of a namespace', () => {
+describe.skipIf(!client)('desktops of a namespace', { timeout: 120_000 }, () => {
   let lab: Lab;
 
   beforeEach(async () => {

@@ -69,6 +69,18 @@ describe('the health of a pod', () => {
     expect(look({ phase: 'Running' }, {}, true)).toMatchObject({ state: 'gone', why: 'somebody deleted the pod' });
   });
 
+  it('is not about other containers in the pod', () => {
+    const status = {
+      ...container({ running: {} }),
+      phase: 'Running',
+      podIP: '10.0.0.7',
+      ...condition('Ready', 'True'),
+    };
+    const sidecar = { name: 'proxy', image: '', imageID: '', ready: false, restartCount: 0 };
+    const ended = { ...sidecar, state: { terminated: { exitCode: 1, reason: 'Error' } } };
+    expect(look({ ...status, containerStatuses: [ended, ...status.containerStatuses!] })).toEqual({ state: 'ready' });
+  });
+
   it('knows answers of a registry that stay the same', () => {
     const trouble = (message: string) => look(container({ waiting: { reason: 'ErrImagePull', message } }));
     expect(trouble('manifest unknown')).toMatchObject({ trouble: 'refused' });

@@ -1,4 +1,5 @@
 import type { V1ContainerStatus, V1Pod, V1PodCondition } from '@kubernetes/client-node';
+import { CONTAINER } from './names.ts';
 
 /** How a desktop's pod is, in words for people. */
 export type Health =
@@ -22,7 +23,8 @@ const IMAGE_HINT = 'kubectl describe pod; --image as the nodes pull it, --pull-s
 /** Reads a pod's status. `deleted` when the API server says that it is no more. */
 export function healthOf(pod: V1Pod, deleted = false): Health {
   const status = pod.status ?? {};
-  const container = status.containerStatuses?.[0];
+  // The cluster may have put others beside it.
+  const container = status.containerStatuses?.find(({ name }) => name === CONTAINER);
   const disrupted = condition(pod, 'DisruptionTarget');
   const ended = endedBy(pod, container, disrupted);
   if (ended) return { state: 'gone', ...ended };

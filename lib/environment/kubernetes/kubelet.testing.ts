@@ -118,6 +118,8 @@ export class Kubelet {
       if (request.url === '/screen_size') return void response.end(JSON.stringify({ width: WIDTH, height: HEIGHT }));
       response.end(JSON.stringify({ status: 'success', output: `${name}\n`, error: '', returncode: 0 }));
     });
+    // One that ends while a request is on its way would look like a desktop that went away.
+    server.keepAliveTimeout = 0;
     this.#guests.set(name, server);
     server.listen(port, host);
     await once(server, 'listening');

@@ -34,9 +34,12 @@ export class Owner {
     this.#users += 1;
     await this.#closing;
     this.#open ??= this.#begin();
+    const opened = this.#open;
     try {
-      return await this.#open;
+      return await opened;
     } catch (error) {
+      // The next one tries anew.
+      if (this.#open === opened) this.#open = null;
       await this.leave();
       throw error;
     }

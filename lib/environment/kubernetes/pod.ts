@@ -90,8 +90,8 @@ function container(settings: PodSettings, token: string): V1Container {
       limits: { cpu: cores(settings.cpuLimit), memory: String(settings.memoryLimit) },
     },
     volumeMounts: [{ name: 'shm', mountPath: '/dev/shm' }],
-    // Ready means that a picture came; from then on a cheaper question will do.
-    startupProbe: { ...probe('/screenshot', token), periodSeconds: 2, failureThreshold: 300 },
+    // Ready means that a picture came; from then on a cheaper question will do. How long it may take is our affair.
+    startupProbe: { ...probe('/screenshot', token), periodSeconds: 2, failureThreshold: 10_000 },
     readinessProbe: { ...probe('/platform', token), periodSeconds: 10, failureThreshold: 3 },
     ...securityOf(settings),
   };

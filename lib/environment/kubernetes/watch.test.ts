@@ -19,7 +19,7 @@ class Notes implements WatchListener {
   }
 }
 
-describe.skipIf(!client)('the watch on our pods', () => {
+describe.skipIf(!client)('the watch on our pods', { timeout: 120_000 }, () => {
   let lab: Lab;
   let watch: PodWatch;
 
