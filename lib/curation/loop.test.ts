@@ -82,6 +82,28 @@ describe('CurationLoop', () => {
     expect(written[0]).toEqual({ type: 'weather', rain: 1 });
   });
 
+  it('lets go of its input where a bad record ends it', async () => {
+    let close = () => {};
+    const closed = new Promise<void>((resolve) => (close = resolve));
+    async function* input() {
+      try {
+        for (;;) yield [{ line: 1, record: { type: 'trajectory', v: 1 }, where: 'input:1' }];
+      } finally {
+        close();
+      }
+    }
+    const options = presetOptions('dart');
+    const versions = new CurrentVersions(null);
+    const curator = new Curator({ options, pool: new MemoryPool(8), ledger: privateLedger, versions });
+    const onBadRecord = (error: unknown): never => {
+      throw error;
+    };
+    const signal = new AbortController().signal;
+    const parts = { curator, versions, store: null, recovery: null, write: async () => {}, onBadRecord, signal };
+    await expect(new CurationLoop(parts).run(input())).rejects.toThrow('not a valid trajectory');
+    await closed;
+  });
+
   it('closes at the end what nobody will complete', async () => {
     const three = pair('g1', { size: 3 });
     expect(shown(await curate(three, { withStore: false }))).toEqual(['g1 g1.0', 'g1 g1.1']);

@@ -51,19 +51,23 @@ export class CurationLoop {
   async run(batches: AsyncIterable<readonly ReadRecord[]>): Promise<void> {
     const iterator = batches[Symbol.asyncIterator]();
     let next = iterator.next();
-    await this.#reclaim();
-    for (;;) {
-      const got = await this.#waiting.for(next);
-      if (got === 'stop') break;
-      if (got !== 'tick') {
-        if (got.done) return this.#end();
-        await this.#take(got.value);
-        next = iterator.next();
+    try {
+      await this.#reclaim();
+      for (;;) {
+        const got = await this.#waiting.for(next);
+        if (got === 'stop') return;
+        if (got !== 'tick') {
+          if (got.done) return await this.#end();
+          await this.#take(got.value);
+          next = iterator.next();
+        }
+        if (performance.now() - this.#lastTick >= TICK_MS) await this.#tick();
       }
-      if (performance.now() - this.#lastTick >= TICK_MS) await this.#tick();
+    } finally {
+      // Also where a bad record ends it: the file that it came from is closed.
+      next.catch(() => {});
+      leave(iterator);
     }
-    next.catch(() => {});
-    leave(iterator);
   }
 
   async #take(batch: readonly ReadRecord[]): Promise<void> {
