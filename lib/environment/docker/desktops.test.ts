@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -189,6 +191,34 @@ describe.skipIf(!docker)('a pool of containers', { timeout: LIMIT_MS }, () => {
     expect(await desktop.guest.readFile('/home/user/mine.txt')).toBeNull();
     expect((await desktop.guest.execute('pgrep -x sleep')).output).toBe('');
     expect(await containersOf(run)).toHaveLength(1);
+    await desktop.close();
+  });
+});
+
+describe.skipIf(!docker)("OSWorld's profile", { timeout: LIMIT_MS }, () => {
+  const run = newRun();
+  const folder = mkdtempSync(join(tmpdir(), 'dart-qcow2-'));
+  afterAll(async () => {
+    await removeRun(run);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  // Its image is not at hand: ours stands in for it, with an empty disk.
+  it('gives the machine its disk to read, its variables, and the port of its screen', async () => {
+    const qcow2 = join(folder, 'Ubuntu.qcow2');
+    writeFileSync(qcow2, 'disk');
+    const given = { profile: 'osworld', image: 'dart-desktop:slim', qcow2, emulate: true, 'vm-cpus': 2 };
+    const { driver } = await driverOf(1, given, { runId: run });
+    const desktop = await driver.start(0, 'docker-0');
+    const says = async (command: string) => (await desktop.guest.execute(command)).output.trim();
+    expect(await says('cat /System.qcow2')).toBe('disk');
+    expect(await says('echo password | sudo -S sh -c "echo x > /System.qcow2" 2>&1')).toContain('Read-only');
+    const [id] = await containersOf(run);
+    const { Config, HostConfig } = await docker!.getContainer(id!).inspect();
+    expect(Config.Env).toEqual(expect.arrayContaining(['DISK_SIZE=32G', 'RAM_SIZE=4G', 'CPU_CORES=2', 'KVM=N']));
+    expect(HostConfig.CapAdd).toEqual(['NET_ADMIN']);
+    expect(new Set([desktop.serverUrl, desktop.cdpUrl, desktop.vlcUrl, desktop.vncUrl]).size).toBe(4);
+    expect(desktop).toMatchObject({ disposable: true, waits: { afterResetMs: 60_000 } });
     await desktop.close();
   });
 });

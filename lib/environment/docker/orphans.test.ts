@@ -18,7 +18,11 @@ describe.skipIf(!docker)('containers of a process that was killed', { timeout: 1
   beforeAll(async () => {
     folder = await compile('lib/environment/docker/holder.testing.ts');
     fleet = await openDockerFleet({});
-    const other = await docker!.createContainer({ Image: 'dart-desktop:slim', Labels: { 'dart.run': runs.killed } });
+    const other = await docker!.createContainer({
+      Image: 'dart-desktop:slim',
+      Labels: { 'dart.run': runs.killed },
+      HostConfig: { NetworkMode: 'none' },
+    });
     stranger = other.id;
     await other.start();
   }, 180_000);

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError } from '../../errors.ts';
 
@@ -11,21 +12,18 @@ export interface ReadinessOptions {
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 1000;
-/** One screenshot. The first looks are short: a request that comes while the network is being set up may get lost. */
-const FIRST_LOOK_MS = 500;
-const LAST_LOOK_MS = 10_000;
+/** One screenshot. */
+const LOOK_MS = 10_000;
 
 /** Resolves when `/screenshot` gives one: that, and not an open port, says that a desktop is up. */
 export async function awaitServer(url: string, { id, limitMs, signal }: ReadinessOptions): Promise<void> {
   const end = performance.now() + limitMs;
   let last = 'no answer';
-  let lookMs = FIRST_LOOK_MS;
   for (let pauseMs = FIRST_PAUSE_MS; performance.now() < end; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
     signal.throwIfAborted();
-    const problem = await look(url, lookMs, signal);
+    const problem = await look(url, LOOK_MS, signal);
     if (problem === null) return;
     last = problem;
-    lookMs = Math.min(lookMs * 1.5, LAST_LOOK_MS);
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
   signal.throwIfAborted();
@@ -37,15 +35,28 @@ export async function awaitServer(url: string, { id, limitMs, signal }: Readines
 
 /** What is not right yet; null when all is. */
 async function look(url: string, limitMs: number, signal: AbortSignal): Promise<string | null> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
   try {
-    const response = await fetch(`${url}/screenshot`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
-    });
-    const { length } = new Uint8Array(await response.arrayBuffer());
-    if (!response.ok) return `status ${response.status}`;
-    return length > 0 ? null : 'an empty picture';
+    const { status, bytes } = await fetchOnce(`${url}/screenshot`, limit);
+    if (status !== 200) return `status ${status}`;
+    return bytes > 0 ? null : 'an empty picture';
   } catch (error) {
-    const { cause } = error as { cause?: { code?: string } };
-    return cause?.code ?? (error as Error).message;
+    if (limit.aborted) return 'no answer in time';
+    return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
   }
+}
+
+/** Not `fetch`, which now and then waits for ever where Docker's proxy hangs up as soon as it is called. */
+function fetchOnce(url: string, signal: AbortSignal): Promise<{ status: number; bytes: number }> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent: false, signal }, (response) => {
+      let bytes = 0;
+      response.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes }));
+    });
+    request.on('error', reject);
+  });
 }

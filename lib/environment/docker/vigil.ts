@@ -1,9 +1,10 @@
 import type { Container } from 'dockerode';
 import type { Guest } from '../../guest/guest.ts';
+import { NoAnswer } from '../../guest/http_exchange.ts';
 import { causeOfDeath } from './container.ts';
 
 /** How long Docker may take to say that a container is over after its server has gone. */
-const SETTLE_MS = 2000;
+const SETTLE_MS = 5000;
 
 /**
  * Watches over one container: breaks off what is asked of its desktop when it ends, and says why instead of how the
@@ -81,8 +82,7 @@ export class Vigil {
   }
 }
 
-/** Whether a connection broke, rather than that the guest said no. */
+/** Whether the connection broke, rather than that the guest said no. */
 function isBroken(error: unknown): boolean {
-  const { cause } = error as { cause?: { cause?: unknown } };
-  return cause instanceof TypeError || (cause !== undefined && (cause as Error).name === 'AbortError');
+  return (error as { cause?: unknown }).cause instanceof NoAnswer;
 }
