@@ -47,6 +47,7 @@ export function writeNote(note: DesktopNote): void {
   renameSync(temporary, path);
 }
 
+/** Removes all of it. */
 export function removeNote(id: string): void {
   rmSync(folderOf(id), { recursive: true, force: true });
 }
