@@ -1,4 +1,5 @@
-import { type SimulationOptions, simulate } from '../../../lib/rollout/simulate/simulation.ts';
+import { simulate } from '../../../lib/rollout/simulate/simulation.ts';
+import type { SimulationOptions } from '../../../lib/rollout/simulate/simulation_options.ts';
 import type { Workload } from '../../../lib/rollout/simulate/workload.ts';
 import { type UsageReading, utilisation } from '../../../lib/rollout/usage.ts';
 import type { BenchMetric } from '../../../lib/stream/bench.ts';

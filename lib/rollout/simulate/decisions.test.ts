@@ -10,7 +10,8 @@ import type { WorkItem } from '../scheduler.ts';
 import { TaskProgress } from '../task_progress.ts';
 import { schedulerOf } from '../work_plan.ts';
 import { WorkerPool } from '../worker_pool.ts';
-import { type SimulationOptions, simulate, workPlanOf } from './simulation.ts';
+import { simulate } from './simulation.ts';
+import { type SimulationOptions, workPlanOf } from './simulation_options.ts';
 import { smallWorkload } from './workload.testing.ts';
 
 const DESKTOPS = 3;

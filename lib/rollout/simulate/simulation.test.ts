@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { utilisation } from '../usage.ts';
-import { type SimulationOptions, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
+import type { SimulationOptions } from './simulation_options.ts';
 import { type SmallWorkload, smallWorkload } from './workload.testing.ts';
 
 async function run(workload: SmallWorkload, options: Partial<SimulationOptions> = {}) {

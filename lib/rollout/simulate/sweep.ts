@@ -1,5 +1,6 @@
 import { utilisation } from '../usage.ts';
-import { type SimulationOptions, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
+import type { SimulationOptions } from './simulation_options.ts';
 import type { Workload } from './workload.ts';
 
 export interface SweepPoint {
