@@ -89,6 +89,17 @@ describe.skipIf(!client)('desktops as pods', { timeout: 120_000 }, () => {
     await desktop.close();
   });
 
+  it('breaks it off too where the connection stays, as when a node is lost', async () => {
+    const desktop = await lab.driver(1).start(0, 'kubernetes-0');
+    lab.kubelet.hangs = true;
+    const asked = lab.kubelet.requests.length;
+    const call = desktop.guest.execute(['sleep', '1000']).catch((error: unknown) => error);
+    await until(() => lab.kubelet.requests.length > asked);
+    lab.kubelet.status(lab.names('pods')[0]!, { phase: 'Running', reason: 'NodeLost', message: 'node-3 is silent' });
+    expect(await call).toMatchObject({ message: 'the desktop is gone: its node is lost: node-3 is silent' });
+    await desktop.close();
+  });
+
   it('asks why where the watch cannot tell', async () => {
     const desktop = await lab.driver(1).start(0, 'kubernetes-0');
     lab.api.refuse = ({ verb }) => (verb === 'watch' ? fail(500, 'InternalError', 'etcd is away') : null);
