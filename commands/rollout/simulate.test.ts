@@ -71,9 +71,37 @@ describe('dart-rollout simulate', () => {
   });
 
   it('finds how many desktops a worker can serve', async () => {
-    const { figures } = await simulate('--sweep', '--hours', '1');
+    const slowdown: [number, number][] = [
+      [1, 1],
+      [100, 100],
+    ];
+    writeFileSync(join(folder, 'full.json'), JSON.stringify(smallWorkload({ tasks: 50, slowdown })));
+    const { figures } = await simulate('--workload', 'full.json', '--sweep', '--hours', '1');
     const best = figures.get(' best_desktops_per_worker')!.value as number;
     expect(figures.has(` sweep/${best}`)).toBe(true);
+  });
+
+  it('says so where no number of desktops was enough, and why with --from', async () => {
+    writeFileSync(
+      join(folder, 'flat.json'),
+      JSON.stringify(smallWorkload({ tasks: 50, rollouts: 8, slowdown: [[1, 1]] })),
+    );
+    const { figures, io } = await simulate('--workload', 'flat.json', '--sweep', '--hours', '0.3', '--table');
+    const best = figures.get(' best_desktops_per_worker')!;
+    expect([best.value, best.at_least]).toEqual([null, expect.any(Number)]);
+    expect(io.err()).toContain(`a worker is not full with 256 desktops: at least ${best.at_least} for each`);
+    expect(io.err()).toContain(`≥ ${best.at_least}`);
+  });
+
+  it('refuses a workload in which nothing takes time, instead of going on for ever', async () => {
+    const none = { shape: 'constant', value: 0 } as const;
+    const workload = smallWorkload({ reset: none, step: none, inference: none, evaluation: none });
+    writeFileSync(join(folder, 'zero.json'), JSON.stringify(workload));
+    for (const more of [[], ['--sweep'], ['--mode', 'both']]) {
+      const { code, io } = await simulate('--workload', 'zero.json', '--hours', '1', ...more);
+      expect([code, io.out()]).toEqual([2, '']);
+      expect(io.err()).toContain('a rollout of this workload takes 0 s: the virtual clock would never get on');
+    }
   });
 
   it('names what is wrong with a workload', async () => {

@@ -18,7 +18,7 @@ import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 
 type Mode = 'async' | 'batch';
 /** A measurement; null where there was nothing to measure. */
-type Figure = Omit<BenchMetric, 'value'> & { value: number | null };
+type Figure = Omit<BenchMetric, 'value'> & { value: number | null; at_least?: number };
 
 /** Virtual hours of each point of a sweep. */
 const SWEEP_HOURS = 4;
@@ -109,9 +109,10 @@ function valuesOf({ usage, updates, groups, staleness }: SimulationEnd): Figure[
   ];
 }
 
-async function sweepFigures({ options, io }: CommandContext, workload: Workload): Promise<Figure[]> {
+async function sweepFigures(context: CommandContext, workload: Workload): Promise<Figure[]> {
+  const { options, io } = context;
   const hours = Math.min(SWEEP_HOURS, options.hours as number);
-  const { points, best } = await sweepDesktops(workload, {
+  const { points, best, atLeast } = await sweepDesktops(workload, {
     seed: (options.seed as number) ?? 0,
     seconds: 3600 * hours,
     signal: io.signal,
@@ -121,11 +122,28 @@ async function sweepFigures({ options, io }: CommandContext, workload: Workload)
     value: actions_per_minute_per_worker,
     unit: 'actions/min/worker',
   }));
-  return [...figures, { name: 'best_desktops_per_worker', value: best, unit: 'desktops' }];
+  const log = logOf(context);
+  const most = points.at(-1)!.desktops_per_worker;
+  if (best === null)
+    log.warn(`a worker is not full with ${most} desktops: at least ${atLeast} for each, maybe many more`);
+  if (options.from !== undefined) {
+    log.warn('with --from no request is slowed down by others, so that more desktops always look better');
+  }
+  const figure = { name: 'best_desktops_per_worker', value: best, unit: 'desktops' };
+  return [...figures, best === null ? { ...figure, at_least: atLeast } : figure];
 }
 
-function rowOf({ name, value, unit, against, ratio, ...more }: Figure & { mode?: string }): (string | null)[] {
+function rowOf({
+  name,
+  value,
+  unit,
+  against,
+  ratio,
+  at_least,
+  ...more
+}: Figure & { mode?: string }): (string | null)[] {
   const label = more.mode === undefined ? name : `${more.mode} ${name}`;
   const compared = ratio === undefined ? null : `${ratio.toFixed(2)} × ${against}`;
-  return [label, value === null ? '–' : value.toPrecision(4), unit, compared];
+  const unknown = at_least === undefined ? '–' : `≥ ${at_least}`;
+  return [label, value === null ? unknown : value.toPrecision(4), unit, compared];
 }

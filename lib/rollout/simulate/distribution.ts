@@ -1,20 +1,33 @@
 import { z } from 'zod';
 
+const uniform = z.strictObject({
+  shape: z.literal('uniform'),
+  min: z.number().nonnegative(),
+  max: z.number().nonnegative(),
+});
+const lognormal = z.strictObject({
+  shape: z.literal('lognormal'),
+  median: z.number().positive(),
+  /** Standard deviation of the logarithm. */
+  sigma: z.number().nonnegative(),
+  min: z.number().nonnegative().optional(),
+  max: z.number().positive().optional(),
+});
+/** Beyond this many standard deviations no draw of 32 bits lies. */
+const FARTHEST = 6.5;
+
 /**
  * How long something takes, or how many steps: a shape that gives one value for each share `u` in (0, 1), so that one
  * random number is one draw whatever the shape.
  */
 export const distributionSchema = z.discriminatedUnion('shape', [
   z.strictObject({ shape: z.literal('constant'), value: z.number().nonnegative() }),
-  z.strictObject({ shape: z.literal('uniform'), min: z.number().nonnegative(), max: z.number().nonnegative() }),
-  z.strictObject({
-    shape: z.literal('lognormal'),
-    median: z.number().positive(),
-    /** Standard deviation of the logarithm. */
-    sigma: z.number().nonnegative(),
-    min: z.number().nonnegative().optional(),
-    max: z.number().positive().optional(),
-  }),
+  uniform.refine(({ min, max }) => min <= max, { message: 'min is above max' }),
+  lognormal
+    .refine(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, { message: 'min is above max' })
+    .refine(({ median, sigma, max }) => max !== undefined || Number.isFinite(median * Math.exp(FARTHEST * sigma)), {
+      message: 'sigma is so large that some draws have no end; give it a max',
+    }),
   /** Measured values; draws lie between neighbours. */
   z.strictObject({ shape: z.literal('empirical'), values: z.array(z.number().nonnegative()).min(1) }),
 ]);
@@ -24,7 +37,7 @@ export type Distribution = z.infer<typeof distributionSchema>;
 /** The value below which a share `u` in (0, 1) of the draws lies. */
 export type Quantile = (u: number) => number;
 
-/** @throws RangeError where a uniform distribution ends before it begins. */
+/** Of a distribution that `distributionSchema` takes. */
 export function quantileOf(distribution: Distribution): Quantile {
   switch (distribution.shape) {
     case 'constant': {
@@ -33,7 +46,6 @@ export function quantileOf(distribution: Distribution): Quantile {
     }
     case 'uniform': {
       const { min, max } = distribution;
-      if (max < min) throw new RangeError(`uniform from ${min} to ${max}`);
       return (u) => min + u * (max - min);
     }
     case 'lognormal': {

@@ -1,3 +1,4 @@
+import { DartError } from '../../errors.ts';
 import { Random } from '../../stream/random.ts';
 import type { Group } from '../planner.ts';
 import type { Scheduler, WorkItem } from '../scheduler.ts';
@@ -11,14 +12,27 @@ import { type SimulationEnd, type SimulationOptions, workPlanOf } from './simula
 import { Staleness } from './staleness.ts';
 import { VirtualTrainer } from './trainer.ts';
 import { VirtualWorkers } from './workers.ts';
+import { secondsOfRollout } from './workload.ts';
 
 const EVENTS_A_TURN = 100_000;
+
+/** No rollout is shorter: there are hours to be simulated. */
+const LEAST_SECONDS = 0.001;
 
 /**
  * Runs a workload on a virtual clock: the scheduler is the real one; desktops, workers and trainer are their latencies.
  * The same options give the same end, to the last bit.
+ * @throws DartError where rollouts take no time.
  */
-export function simulate(options: SimulationOptions): Promise<SimulationEnd> {
+export async function simulate(options: SimulationOptions): Promise<SimulationEnd> {
+  const { workload } = options;
+  const seconds = secondsOfRollout(workload);
+  if (seconds < LEAST_SECONDS) {
+    throw new DartError(`a rollout of this workload takes ${seconds} s: the virtual clock would never get on`, {
+      where: workload.name,
+      hint: 'times in seconds, not all of them 0, in latency.reset, step, inference and evaluation',
+    });
+  }
   return new Simulation(options).run();
 }
 

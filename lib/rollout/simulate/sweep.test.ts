@@ -23,3 +23,10 @@ it('finds with how many desktops a worker is full: one request at a time, 3 s ea
   expect(best).toBeGreaterThanOrEqual(4);
   expect(best).toBeLessThanOrEqual(8);
 });
+
+it('does not give the end of its search as the best: a worker that nothing slows down is never full', async () => {
+  const workload = smallWorkload({ tasks: 50, rollouts: 8, slowdown: [[1, 1]] });
+  const { points, best, atLeast } = await sweepDesktops(workload, { seed: 1, seconds: 1200 });
+  expect([points.at(-1)!.desktops_per_worker, best]).toEqual([256, null]);
+  expect(atLeast).toBeGreaterThanOrEqual(192);
+});

@@ -13,8 +13,10 @@ export interface SweepPoint {
 
 export interface Sweep {
   points: SweepPoint[];
-  /** The least number of desktops with which a worker does nearly all that it can. */
-  best: number;
+  /** The least number of desktops with which a worker does nearly all that it can; null where the search ended before. */
+  best: number | null;
+  /** With fewer it is certain to do less. */
+  atLeast: number;
 }
 
 /** A worker that does this share of its most is as good as full. */
@@ -31,6 +33,7 @@ export async function sweepDesktops(
   options: Pick<SimulationOptions, 'seed' | 'seconds' | 'signal'>,
 ): Promise<Sweep> {
   const points: SweepPoint[] = [];
+  let full = false;
   for (const desktops of counts()) {
     const size = { workload, desktops: WORKERS * desktops, workers: WORKERS };
     const { usage } = await simulate({ ...options, ...size, mode: 'async', sync: 'one', train: false });
@@ -41,11 +44,14 @@ export async function sweepDesktops(
       worker_utilisation,
       seconds_per_action: (60 * WORKERS * desktops) / actions_per_minute,
     });
-    if (flat(points)) break;
+    full = flat(points);
+    if (full) break;
   }
   const most = Math.max(...points.map((point) => point.actions_per_minute_per_worker));
-  const best = points.find((point) => point.actions_per_minute_per_worker >= NEARLY * most)!;
-  return { points, best: best.desktops_per_worker };
+  const { desktops_per_worker: atLeast } = points.find(
+    (point) => point.actions_per_minute_per_worker >= NEARLY * most,
+  )!;
+  return { points, best: full ? atLeast : null, atLeast };
 }
 
 /** 1, 2, 3, 4, 6, 8, 12, 16, … */

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { DartError } from '../../errors.ts';
+import { codeOf, fileError } from '../../stream/errno.ts';
 import { SCHEMA_VERSION, type Task } from '../../stream/records.ts';
-import { distributionSchema } from './distribution.ts';
+import { distributionSchema, meanOf } from './distribution.ts';
 
 /** Where a figure comes from: a publication, a measurement, or "assumed: why". */
 const source = z.string().min(1);
@@ -59,7 +60,18 @@ export function parseWorkload(value: unknown, where: string): Workload {
   if (table.some(([requests], index) => index > 0 && requests <= table[index - 1]![0])) {
     throw new DartError('slowdown.table: the numbers of requests do not rise', { where });
   }
+  if (table.some(([, factor], index) => index > 0 && factor < table[index - 1]![1])) {
+    const hint = 'beyond the table it goes on along its last line, which must not fall to 0';
+    throw new DartError('slowdown.table: a request is faster among more of them', { where, hint });
+  }
   return parsed.data;
+}
+
+/** On average, seconds of one rollout alone; what a desktop is never done with sooner than. */
+export function secondsOfRollout({ latency, steps, max_steps }: Workload): number {
+  const mean = (name: keyof Workload['latency']) => meanOf(latency[name].distribution);
+  const count = Math.min(max_steps.value, Math.max(1, meanOf(steps.distribution)));
+  return mean('reset') + count * mean('inference') + (count - 1) * mean('step') + mean('evaluation');
 }
 
 /** @throws DartError on a file that cannot be read or is no workload. */
@@ -68,6 +80,7 @@ export async function readWorkload(path: string): Promise<Workload> {
     return parseWorkload(JSON.parse(await readFile(path, 'utf8')), path);
   } catch (error) {
     if (error instanceof DartError) throw error;
+    if (codeOf(error) !== undefined) throw fileError(error, 'read the workload', path);
     throw new DartError(`cannot read the workload: ${(error as Error).message}`, { where: path, cause: error });
   }
 }
