@@ -18,15 +18,6 @@ const compareTextFile: Metric = (input) => {
   return Number(fold(text) === fold(decode(expectedFiles(input)[0]!)));
 };
 
-/** 1 when the lines equal those of any expected file; option `strict: false` ignores blanks at both ends of a line. */
-const compareCsv: Metric = (input) => {
-  const text = resultText(input);
-  if (text === null) return 0;
-  const isLoose = input.options.values.strict === false;
-  const lines = (value: string) => linesOf(value).map((line) => (isLoose ? line.trim() : line));
-  return Number(expectedFiles(input).some((file) => equal(lines(text), lines(decode(file)))));
-};
-
 /** 1 when the file holds every text of `expected`. */
 const fileContains: Metric = (input) => {
   const text = resultText(input);
@@ -87,7 +78,6 @@ export function csvRows(text: string): string[][] {
 
 export const fileMetrics: Record<string, Metric> = {
   compare_text_file: compareTextFile,
-  compare_csv: compareCsv,
   file_contains: fileContains,
   check_list: checkList,
   check_csv: checkCsv,

@@ -5,6 +5,7 @@ import { imageMetrics } from './images.ts';
 import { jsonMetrics } from './json.ts';
 import { mailMetrics } from './mail.ts';
 import { mediaMetrics } from './media.ts';
+import { sheetMetrics } from './sheets/index.ts';
 import { textMetrics } from './text.ts';
 
 /** As one of several metrics, `infeasible` cannot hold: an agent that says FAIL is scored before the metrics run. */
@@ -21,5 +22,6 @@ export const METRICS: ReadonlyMap<string, Metric> = new Map(
     ...mailMetrics,
     ...mediaMetrics,
     ...imageMetrics,
+    ...sheetMetrics,
   }),
 );
