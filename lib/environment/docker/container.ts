@@ -8,7 +8,7 @@ import type { DockerSettings } from './settings.ts';
 
 /** Docker takes a free port and binds it a moment later: somebody else may have it by then. */
 const PORT_TRIES = 3;
-const LOG_LINES = 20;
+const LOG_LINES = 10;
 
 /** Makes a container and starts it. What could not be started is removed again. */
 export async function runContainer(
@@ -103,8 +103,13 @@ function ending(code: number): string {
 async function lastWords(container: Container): Promise<string> {
   try {
     const bytes = await container.logs({ stdout: true, stderr: true, tail: LOG_LINES, follow: false });
-    const lines = textOf(bytes as Buffer).trim();
-    return lines === '' ? '; it logged nothing' : `; it logged last:\n${lines}`;
+    // That it was ready is no reason to end.
+    const lines = textOf(bytes as Buffer).split('\n');
+    const said = lines
+      .filter((line) => !line.startsWith('{"type":"env"'))
+      .join('\n')
+      .trim();
+    return said === '' ? '' : `; it logged last:\n${said}`;
   } catch {
     return '';
   }
