@@ -11,6 +11,7 @@ const SUITES: Readonly<Record<string, () => Promise<BenchMetric[]>>> = {
   network: async () => (await import('../../lib/policy/network/network.bench.ts')).bench(),
   kernels: async () => (await import('../../native/kernels.bench.ts')).bench(),
   rollout: async () => (await import('../../lib/rollout/overhead.bench.ts')).bench(),
+  guests: async () => (await import('../../lib/environment/guests.bench.ts')).bench(),
   pipeline: async () => (await import('./pipeline.bench.ts')).bench(),
 };
 

@@ -16,12 +16,13 @@ export async function run(context: CommandContext, kinds?: readonly DriverKind[]
   const output = await openOutput(context);
   const fleets = await openFleets(context, kinds);
   try {
-    const members = fleets.all
+    const chosen = fleets.all
       .map(({ member }) => member)
       .filter(({ run: id }) => options.run === undefined || id === options.run)
       .filter(({ orphan }) => orphan || options.orphans !== true);
-    const records = await Promise.all(members.map(async (member) => memberRecord(member, await screenOf(member))));
-    for (const record of records) await output.write(record);
+    const asked = await Promise.all(chosen.map(ask));
+    const members = asked.map(({ member }) => member);
+    for (const { member, screen } of asked) await output.write(memberRecord(member, screen));
     const orphans = members.filter(({ orphan }) => orphan).length;
     await output.write({
       ...{ type: 'summary', v: SCHEMA_VERSION, command: 'dart-env list', desktops: members.length, orphans },
@@ -42,12 +43,14 @@ function rowOf(member: FleetMember): string[] {
   return [id, runId, state, (server_url ?? '').replace(/\/\/[^/@]*@/, '//'), created_at, whose];
 }
 
-async function screenOf({ server_url, state, id }: FleetMember): Promise<Env['screen'] | undefined> {
-  if (server_url === null || state !== 'ready') return undefined;
+/** Its server knows best how large it is, and whether it can be used: a health check of its host comes later. */
+async function ask(member: FleetMember): Promise<{ member: FleetMember; screen?: Env['screen'] }> {
+  const { server_url, state, id } = member;
+  if (server_url === null || state === 'exited') return { member };
   const { HttpGuest } = await import('../../lib/guest/http_client.ts');
   const asked = HttpGuest.connect(server_url, { id, tries: 1, signal: AbortSignal.timeout(ASK_MS) });
   return asked.then(
-    ({ screen }) => ({ ...screen }),
-    () => undefined,
+    ({ screen }) => ({ member: { ...member, state: 'ready' }, screen: { ...screen } }),
+    () => ({ member }),
   );
 }

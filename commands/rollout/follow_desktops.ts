@@ -12,6 +12,7 @@ export async function followDesktops(
   later: AsyncIterable<ReadRecord>,
   environments: Pick<EnvironmentPool, 'add' | 'retire' | 'closed'>,
   warn: (message: string) => void,
+  stop: AbortSignal,
 ): Promise<void> {
   try {
     for await (const { record, where } of later) {
@@ -22,7 +23,7 @@ export async function followDesktops(
     }
   } catch (error) {
     // At the end the stream is cut, by us or by its writer.
-    if (environments.closed) return;
+    if (environments.closed || stop.aborted) return;
     warn(`no more desktops are taken from standard input: ${messageOf(error)}`);
   }
 }

@@ -75,7 +75,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
     onFailure: ({ env_id, error, retired }) =>
       log.warnOften('desktop failures', `desktop ${env_id} ${retired ? 'retired' : 'replaced'}: ${messageOf(error)}`),
   });
-  if (input.later) void followDesktops(input.later, environments, (line) => log.warn(line));
+  if (input.later) void followDesktops(input.later, environments, (line) => log.warn(line), io.signal);
   const noted =
     store && noteDesktops(environments, store, { runId: settings.session.runId, onError: (text) => log.warn(text) });
   const quiet = tellOfStop(log, {

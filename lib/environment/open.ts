@@ -23,7 +23,7 @@ export async function openPool(request: DesktopRequest, options: OpenOptions & P
   const { kind, count, starts } = request;
   // Those that can be seen from outside share their names with the desktops of other commands.
   const name = kind.fleet ? `${kind.name}-${randomBytes(3).toString('hex')}` : undefined;
-  return new EnvironmentPool([driver], { name, ...options, leases: count, starts });
+  return new EnvironmentPool([driver], { ...options, name: options.name ?? name, leases: count, starts });
 }
 
 export interface EnvironmentOptions extends PoolOptions, Partial<OpenOptions> {}
