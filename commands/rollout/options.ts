@@ -15,7 +15,7 @@ const WHAT: readonly OptionSpec[] = [
     type: 'string',
     value: 'SPEC|-',
     describe:
-      'Desktops: embedded:N, and after it any of ,latency=MS ,reset=MS ,evaluate=MS ,jitter=0..1; or - for those of the env records on standard input (default: embedded:8, or the env records that come with the tasks)',
+      'Desktops: KIND:N[,option=value…] of embedded, xvfb, docker, kubernetes, with the options of dart-env up (docs/desktops.md); attach:URL[,URL…]; or - for those of the env records on standard input (default: embedded:8, or the env records that come with the tasks)',
   },
   {
     name: 'policy',

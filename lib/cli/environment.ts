@@ -10,6 +10,8 @@ const OTHERS: ReadonlySet<string> = new Set([
   'DART_PYTHON',
   'DART_CUDA_LIBRARY',
   'DART_REQUIRE_CUDA',
+  'DART_CPUS',
+  'DART_GPUS',
   'DART_MIN_STEPS',
   'DART_MODE',
   'DART_PRESET',

@@ -8,6 +8,7 @@ import {
   NO_WAITS,
   OSWORLD_WAITS,
   type ProtocolWaits,
+  SESSION_WAITS,
 } from './environment.ts';
 
 /** How a desktop is reached, and how one takes another's place. */
@@ -121,7 +122,8 @@ function waitsOf({ driver, waits }: Env): ProtocolWaits {
       beforeEvaluateMs: before_evaluate_s * 1000,
     };
   }
-  return driver === 'embedded' ? NO_WAITS : OSWORLD_WAITS;
+  if (driver === 'embedded') return NO_WAITS;
+  return driver === 'xvfb' || driver === 'kubernetes' ? SESSION_WAITS : OSWORLD_WAITS;
 }
 
 /** The driver for desktops behind servers, over HTTP. */

@@ -14,7 +14,7 @@ export const NO_WAITS: ProtocolWaits = { afterResetMs: 0, afterActionMs: 0, befo
 export const OSWORLD_WAITS: ProtocolWaits = { afterResetMs: 60_000, afterActionMs: 2_000, beforeEvaluateMs: 20_000 };
 
 /** For our own image and Xvfb, whose session is up when a reset resolves: only programs need time (docs/decisions.md). */
-export const SESSION_WAITS: ProtocolWaits = { afterResetMs: 5_000, afterActionMs: 1_000, beforeEvaluateMs: 2_000 };
+export const SESSION_WAITS: ProtocolWaits = { afterResetMs: 2_000, afterActionMs: 500, beforeEvaluateMs: 1_000 };
 
 /** One running desktop. */
 export interface Environment {

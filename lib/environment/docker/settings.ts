@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DartError } from '../../errors.ts';
 import type { Size } from '../../guest/guest.ts';
-import type { ProtocolWaits } from '../environment.ts';
+import { OSWORLD_WAITS, type ProtocolWaits, SESSION_WAITS } from '../environment.ts';
 import type { KindValues } from '../kind.ts';
 
 /** What every container of one driver is made from. */
@@ -34,11 +34,6 @@ export interface VirtualMachine {
   kvm: boolean;
 }
 
-/** Applications of a container need a moment to show what an action did; a window of an application more. */
-const DESKTOP_WAITS: ProtocolWaits = { afterResetMs: 2000, afterActionMs: 500, beforeEvaluateMs: 1000 };
-/** OSWorld's runner (reference/osworld.md §5). */
-const OSWORLD_WAITS: ProtocolWaits = { afterResetMs: 60_000, afterActionMs: 2000, beforeEvaluateMs: 20_000 };
-
 const QCOW2_HINT =
   'qcow2=FILE: Ubuntu.qcow2.zip of OSWorld (12 GB, 23 GB unpacked) from huggingface.co/datasets/xlangai/ubuntu_osworld';
 
@@ -66,7 +61,7 @@ export function settingsOf(values: KindValues, kvm = existsSync('/dev/kvm')): Do
     bootTimeoutMs: ((values['boot-timeout'] as number | undefined) ?? (osworld ? 300 : 90)) * 1000,
     firstPort: values['first-port'] as number,
     network: values.network as string | undefined,
-    waits: osworld ? OSWORLD_WAITS : DESKTOP_WAITS,
+    waits: osworld ? OSWORLD_WAITS : SESSION_WAITS,
     machine: osworld ? machineOf(values, kvm) : undefined,
   };
 }
