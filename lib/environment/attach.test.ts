@@ -4,7 +4,7 @@ import { DartError } from '../errors.ts';
 import type { Guest } from '../guest/guest.ts';
 import { serveGuest } from '../guest/http_server.ts';
 import type { Env } from '../stream/records.ts';
-import { AttachDriver } from './attach.ts';
+import { AttachDriver, openServers } from './attach.ts';
 import { NO_WAITS } from './environment.ts';
 import { FakeGuest } from './fake.testing.ts';
 import { openEnvironments } from './open.ts';
@@ -160,5 +160,18 @@ describe('AttachDriver, of desktops that cannot reset themselves', () => {
     const driver = new AttachDriver([{ ...env('a'), waits }], { connect: async ({ env_id }) => plain(env_id) });
     const started = await driver.start(0, 'a');
     expect(started.waits).toEqual({ afterResetMs: 5000, afterActionMs: 500, beforeEvaluateMs: 0 });
+  });
+});
+
+describe('openServers', () => {
+  it('names desktops by their addresses, without tokens', async () => {
+    const driver = await openServers(['http://:secret@a:5000', 'http://b:5000/desk/']);
+    expect([driver.name, driver.capacity]).toEqual(['attach', 2]);
+    expect(() => openServers(['http://a:5000', 'http://a:5000'])).toThrow(
+      expect.objectContaining({ message: 'this desktop is given twice', where: 'a:5000' }),
+    );
+    expect(() => openServers(['http://'])).toThrow(
+      expect.objectContaining({ message: 'not the URL of a server', where: 'attach, URL 1' }),
+    );
   });
 });

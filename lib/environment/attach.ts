@@ -1,6 +1,6 @@
 import { DartError } from '../errors.ts';
 import type { Guest, ResettableGuest } from '../guest/guest.ts';
-import type { Env } from '../stream/records.ts';
+import { type Env, SCHEMA_VERSION } from '../stream/records.ts';
 import {
   DesktopUsedUp,
   type Driver,
@@ -134,4 +134,29 @@ export async function openAttached(envs: readonly Env[]): Promise<AttachDriver> 
     connect: ({ env_id: id, server_url }, signal) => connectResettable(server_url!, { id, signal }),
     replace: replaceOverHttp,
   });
+}
+
+/**
+ * The driver for servers of which nothing but the address is known.
+ * @throws DartError on what is no address, or one that is given twice.
+ */
+export function openServers(urls: readonly string[]): Promise<AttachDriver> {
+  return openAttached(urls.map(recordOf));
+}
+
+/** What is known of a desktop by its address alone; its screen is asked for later. */
+function recordOf(url: string, index: number, urls: readonly string[]): Env {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new DartError('not the URL of a server', {
+      where: `attach, URL ${index + 1}`,
+      hint: 'http://127.0.0.1:5000',
+    });
+  }
+  const { host, pathname } = new URL(url);
+  const id = host + pathname.replace(/\/+$/, '');
+  if (urls.indexOf(url) !== index) throw new DartError('this desktop is given twice', { where: id });
+  return {
+    ...{ type: 'env', v: SCHEMA_VERSION, env_id: id, driver: 'attach', state: 'ready', server_url: url },
+    ...{ screen: { width: 0, height: 0 }, boot_ms: 0 },
+  };
 }

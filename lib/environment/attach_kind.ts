@@ -1,5 +1,3 @@
-import { DartError } from '../errors.ts';
-import { type Env, SCHEMA_VERSION } from '../stream/records.ts';
 import type { DriverKind } from './kind.ts';
 
 /** Desktops that run already. */
@@ -16,24 +14,7 @@ export const attachKind: DriverKind = {
   ],
   detachable: 'they are not started here',
   open: async (_count, values) => {
-    const { openAttached } = await import('./attach.ts');
-    return openAttached(((values.url as readonly string[] | undefined) ?? []).map(recordOf));
+    const { openServers } = await import('./attach.ts');
+    return openServers((values.url as readonly string[] | undefined) ?? []);
   },
 };
-
-/** What is known of a desktop by its address alone; its screen is asked for later. */
-function recordOf(url: string, index: number, urls: readonly string[]): Env {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new DartError('not the URL of a server', {
-      where: `attach, URL ${index + 1}`,
-      hint: 'http://127.0.0.1:5000',
-    });
-  }
-  const { host, pathname } = new URL(url);
-  const id = host + pathname.replace(/\/+$/, '');
-  if (urls.indexOf(url) !== index) throw new DartError('this desktop is given twice', { where: id });
-  return {
-    ...{ type: 'env', v: SCHEMA_VERSION, env_id: id, driver: 'attach', state: 'ready', server_url: url },
-    ...{ screen: { width: 0, height: 0 }, boot_ms: 0 },
-  };
-}

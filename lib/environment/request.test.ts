@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { DriverKind } from './kind.ts';
 import { KINDS, optionsOf } from './kinds.ts';
@@ -109,4 +110,19 @@ describe('the tables of the kinds', () => {
       for (const option of options) expect(option.name, name).toMatch(/^[a-z][a-z0-9-]*$/);
     },
   );
+});
+
+describe('the files of the kinds', () => {
+  it('load nothing but tables: help has to come at once', () => {
+    const files = ['attach_kind', 'embedded_kind', 'docker/kind', 'kubernetes/kind', 'xvfb/kind'];
+    expect(files).toHaveLength(KINDS.length);
+    for (const file of files) {
+      const text = readFileSync(new URL(`./${file}.ts`, import.meta.url), 'utf8');
+      const loaded = [...text.matchAll(/^import (?!type)[^;]*? from '([^']+)'/gm)].map(([, path]) => path!);
+      expect(
+        loaded.filter((path) => path !== './environment.ts'),
+        file,
+      ).toEqual([]);
+    }
+  });
 });
