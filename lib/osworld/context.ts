@@ -1,6 +1,7 @@
 import { DartError } from '../errors.ts';
 import type { Action, Guest } from '../guest/guest.ts';
 import type { Task } from '../stream/records.ts';
+import type { Bridge } from './bridge/kinds.ts';
 
 /** How faithfully OSWorld's waits are kept (design §5). */
 export interface Protocol {
@@ -30,12 +31,15 @@ export interface TaskContext {
   cache: TaskCache;
   /** Folder of the files that `download` steps and `cloud_file` getters may take; null: none. */
   assetsDir: string | null;
+  /** An installed OSWorld (`--python-bridge`); without one, what needs it is unsupported. */
+  bridge?: Bridge;
   signal?: AbortSignal;
 }
 
 export interface TaskOptions {
   signal?: AbortSignal;
   assetsDir?: string | null;
+  bridge?: Bridge;
   protocol?: Partial<Protocol>;
   /** Give the same map to `setupTask` and `evaluateTask` when set-up steps write to `stdout` files. */
   cache?: TaskCache;
@@ -54,6 +58,7 @@ export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskC
     protocol: { ...REAL_PROTOCOL, ...options.protocol },
     cache: options.cache ?? new Map(),
     assetsDir: options.assetsDir ?? null,
+    bridge: options.bridge,
     signal: options.signal,
   };
 }

@@ -12,6 +12,7 @@ import { METRICS } from './metrics/index.ts';
 import { runSteps } from './setup.ts';
 import type { Evaluator, GetterConfig } from './task.ts';
 import { evaluatorOf } from './task.ts';
+import { Unsupported } from './unsupported.ts';
 
 /** Every getter by its `type` (osworld.md §4). */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
@@ -91,7 +92,8 @@ async function runMetric(
 ): Promise<number> {
   let score: number;
   try {
-    score = await metric({ ...input, name, where: context.task.task_id, fidelity: context.protocol.fidelity });
+    const { task, guest, bridge, protocol } = context;
+    score = await metric({ ...input, name, where: task.task_id, fidelity: protocol.fidelity, guest, bridge });
   } catch (cause) {
     throw evaluatorError(cause, `metric ${name}`, context);
   }
@@ -100,7 +102,7 @@ async function runMetric(
 }
 
 function evaluatorError(cause: unknown, name: string, context: TaskContext): unknown {
-  if (context.signal?.aborted) return cause;
+  if (context.signal?.aborted || cause instanceof Unsupported) return cause;
   if (cause instanceof DartError && cause.where === context.task.task_id) return cause;
   return new DartError(`${name} failed: ${messageOf(cause)}`, { where: context.task.task_id, cause });
 }

@@ -1,3 +1,5 @@
+import type { Guest } from '../guest/guest.ts';
+import type { Bridge } from './bridge/kinds.ts';
 import type { Fidelity, TaskContext } from './context.ts';
 import type { Fields } from './fields.ts';
 
@@ -20,6 +22,9 @@ export interface MetricInput {
   where: string;
   /** Whether OSWorld's known mistakes are kept; `verified` when missing. */
   fidelity?: Fidelity;
+  /** The desktop, for metrics that run code there; missing where files are scored by themselves. */
+  guest?: Guest;
+  bridge?: Bridge;
 }
 
 /**

@@ -10,6 +10,7 @@ import { programSteps } from './steps/programs.ts';
 import { windowSteps } from './steps/windows.ts';
 import type { SetupStep } from './task.ts';
 import { stepsOf } from './task.ts';
+import { Unsupported } from './unsupported.ts';
 
 /** Every set-up step by its `type` (osworld.md §3). */
 export const STEPS: ReadonlyMap<string, StepRunner> = new Map(
@@ -40,7 +41,7 @@ export async function runSteps(steps: SetupStep[], list: string, context: TaskCo
 }
 
 function stepError(cause: unknown, name: string, context: TaskContext): unknown {
-  if (context.signal?.aborted) return cause;
+  if (context.signal?.aborted || cause instanceof Unsupported) return cause;
   if (cause instanceof DartError && cause.where === context.task.task_id) return cause;
   return new DartError(`set-up step ${name} failed: ${messageOf(cause)}`, { where: context.task.task_id, cause });
 }
