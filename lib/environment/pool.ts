@@ -1,18 +1,14 @@
 import { DartError, messageOf } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
+import { Boots } from './boots.ts';
 import { DesktopUsedUp, type Driver, type Environment } from './environment.ts';
 import { lookAt } from './health.ts';
 import { Place } from './place.ts';
 import { type FailureReason, noCounts, type PoolCounts } from './pool_counts.ts';
 import { POOL_DEFAULTS, type PoolOptions, type Release } from './pool_options.ts';
-import { Turns } from './turns.ts';
 import { Waiters } from './waiters.ts';
-import { delay } from './waiting.ts';
 
 export type { DesktopFailure, PoolOptions, Release } from './pool_options.ts';
-
-/** The desktop of a dead host may never close; its place is taken again after this. */
-const CLOSE_MS = 30_000;
 
 /**
  * Desktops to be leased one at a time. One that fails, or that is good for one rollout only, is replaced in its place
@@ -27,9 +23,7 @@ export class EnvironmentPool {
   readonly #leased = new Map<Environment, Place>();
   readonly #waiters = new Waiters<Place>();
   readonly #options: PoolOptions & typeof POOL_DEFAULTS;
-  readonly #turns: Turns;
-  /** Everything under way that `close` must wait for. */
-  readonly #works = new Set<Promise<unknown>>();
+  readonly #boots: Boots;
   readonly #closing = new AbortController();
   readonly #counts = noCounts();
   readonly #names: string[] = [];
@@ -42,7 +36,7 @@ export class EnvironmentPool {
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
     this.#options = { ...POOL_DEFAULTS, ...options };
-    this.#turns = new Turns(options.starts ?? Number.POSITIVE_INFINITY);
+    this.#boots = new Boots(options.starts ?? Number.POSITIVE_INFINITY, this.#options.retryMs, this.#closing.signal);
     for (const driver of drivers) this.add(driver);
     this.#rounds = setInterval(() => this.checkIdle(), this.#options.healthMs);
     this.#rounds.unref();
@@ -103,7 +97,7 @@ export class EnvironmentPool {
     // One that somebody has goes when it is given back.
     if (idle < 0) return;
     this.#tell(place, 'stopped');
-    this.#work(this.#closeOf(place));
+    this.#boots.track(this.#boots.close(place));
   }
 
   /**
@@ -151,7 +145,7 @@ export class EnvironmentPool {
     const due = this.#idle.filter((place) => now - place.seenMs >= this.#options.healthMs);
     for (const place of due) {
       this.#idle.splice(this.#idle.indexOf(place), 1);
-      this.#work(this.#isWell(place).then((well) => well && this.#offer(place)));
+      this.#boots.track(this.#isWell(place).then((well) => well && this.#offer(place)));
     }
   }
 
@@ -167,7 +161,7 @@ export class EnvironmentPool {
     clearInterval(this.#rounds);
     this.#closing.abort(new DartError('the desktops are being closed'));
     this.#waiters.disappoint(this.#closing.signal.reason);
-    await Promise.all(this.#works);
+    await this.#boots.settled();
   }
 
   #take(first: boolean, signal?: AbortSignal): Promise<Place> {
@@ -218,37 +212,20 @@ export class EnvironmentPool {
 
   /** Closes what stands in a place, and starts another one there unless it is retired. */
   #renew(place: Place): void {
-    const closed = this.#closeOf(place);
-    this.#work(closed);
+    const closed = this.#boots.close(place);
+    this.#boots.track(closed);
     if (!place.retired) void closed.then(() => this.#start(place));
-  }
-
-  async #closeOf(place: Place): Promise<void> {
-    // A desktop that failed may also fail to close; it is out of the pool either way.
-    const closed = place
-      .vacate()
-      ?.close()
-      .catch(() => {});
-    const late = new AbortController();
-    await Promise.race([closed, delay(CLOSE_MS, late.signal).catch(() => {})]);
-    late.abort();
   }
 
   #start(place: Place): void {
     if (this.#closing.signal.aborted) return;
-    this.#work(this.#boot(place));
+    this.#boots.track(this.#boot(place));
   }
 
   async #boot(place: Place): Promise<void> {
-    const { signal } = this.#closing;
     try {
-      if (place.failedStarts > 0) await delay(place.failedStarts * this.#options.retryMs, signal);
-      await this.#turns.run(async () => {
-        signal.throwIfAborted();
-        await place.start(signal);
-      });
+      await this.#boots.start(place);
     } catch (error) {
-      place.failedStarts += 1;
       if (!(error instanceof DesktopUsedUp)) return this.#failed(place, 'boot', error);
       this.#lastError = error;
       return this.#retire(place);
@@ -256,7 +233,7 @@ export class EnvironmentPool {
     this.#counts.booted += 1;
     if (place.again) this.#counts.replaced += 1;
     this.#tell(place, 'ready');
-    if (!signal.aborted) this.#offer(place);
+    if (!this.closed) this.#offer(place);
   }
 
   #failed(place: Place, reason: FailureReason, error: unknown, task?: string): void {
@@ -290,11 +267,6 @@ export class EnvironmentPool {
   #tell(place: Place, state: Env['state']): void {
     const desktop = place.record(state);
     if (desktop) this.#watcher(desktop);
-  }
-
-  #work(work: Promise<unknown>): void {
-    this.#works.add(work);
-    void work.finally(() => this.#works.delete(work));
   }
 
   #hand(place: Place): Environment {
