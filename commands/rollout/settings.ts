@@ -7,7 +7,7 @@ import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
 import { newRunId } from '../run_id.ts';
-import { serverSettings } from '../server_settings.ts';
+import { givenFolder, serverSettings } from '../server_settings.ts';
 
 /** What the options of the command line mean, before anything is opened. */
 export interface Settings {
@@ -66,7 +66,7 @@ export function settingsOf(context: CommandContext): Settings {
       },
       onParseError: text('on-parse-error') as 'observe' | 'fail',
       failAtLimit: options['fail-at-limit'] === true,
-      assetsDir: assets === undefined ? null : resolvePath(io, assets),
+      assetsDir: assets === undefined ? null : givenFolder(io, 'assets', assets),
       servers: serverSettings(context),
       failFast: options['fail-fast'] === true,
       config: { ...options, policy: policyPath(text('policy')!, io) },

@@ -12,7 +12,7 @@ export interface OpenPolicyOptions {
 }
 
 const KINDS =
-  'onnx:PATH, script, script:noise=P, random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL, sglang:URL';
+  'onnx:PATH, script, script:noise=P, random, replay:FILE, fixed:finished, fixed:fail, fixed:wait, openai:URL, sglang:URL, workload:FILE';
 
 /**
  * Opens one policy (one worker) from its specification: `onnx:PATH`, `script`, `script:noise=0.2`, `random`,

@@ -113,10 +113,12 @@ class Session {
   readonly #tally = new Tally();
   readonly #usage: Usage;
   readonly #outlet: Outlet<Trajectory>;
-  /** Ends the run, with the reason. */
-  readonly #broken = new AbortController();
+  /** What is under way is given up: the run is stopped, or fails. */
+  readonly #giveUp = new AbortController();
+  /** Why it fails. */
+  #broken: DartError | null = null;
   #syncs = 0;
-  /** Kinds of errors, and versions that could not be loaded, that were told already. */
+  /** Kinds of errors, failures, and versions that could not be loaded, that were told already or will be. */
   readonly #told = new Set<string>();
 
   constructor(
@@ -155,7 +157,11 @@ class Session {
     });
     this.#usage = usage;
     this.#outlet = new Outlet(
-      (batch) => this.#deliver(batch),
+      (batch) =>
+        this.#deliver(batch).catch((error: unknown) => {
+          this.#told.add(messageOf(error));
+          throw error;
+        }),
       (rest) => this.#rescue(rest),
     );
   }
@@ -170,6 +176,9 @@ class Session {
     const { usage, status } = options.notes;
     status?.(() => this.#status());
     const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
+    const giveUp = () => this.#giveUp.abort(options.stopping.abort.reason);
+    if (options.stopping.abort.aborted) giveUp();
+    else options.stopping.abort.addEventListener('abort', giveUp, { once: true });
     try {
       await runRollouts({
         runId: options.runId,
@@ -191,10 +200,10 @@ class Session {
             'rollouts tried again',
           ),
         stop: options.stopping.stop,
-        abort: AbortSignal.any([options.stopping.abort, this.#broken.signal]),
+        abort: this.#giveUp.signal,
       });
       await this.#outlet.flush();
-      this.#broken.signal.throwIfAborted();
+      if (this.#broken) throw this.#broken;
     } catch (error) {
       // What has ended is not lost by it. Its own error was the cause, or came of the same.
       await this.#outlet.flush().catch(() => {});
@@ -202,6 +211,7 @@ class Session {
       throw error;
     } finally {
       clearInterval(reading);
+      options.stopping.abort.removeEventListener('abort', giveUp);
       over.abort();
       await following;
       for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);
@@ -263,19 +273,20 @@ class Session {
    */
   async #rescue(rest: Trajectory[]): Promise<void> {
     await this.#link?.keep(rest).catch((error: unknown) => {
-      if (!(error instanceof KeptInFile) && !isGone(error)) this.#options.notes.warn(messageOf(error));
+      if (error instanceof KeptInFile || isGone(error) || this.#told.has(messageOf(error))) return;
+      this.#told.add(messageOf(error));
+      this.#options.notes.warn(messageOf(error));
     });
   }
 
   /** With `failFast`: what has ended by now is delivered, what is under way is given up. */
   #endAtError({ task_id, outcome, error }: Trajectory): void {
-    if (this.#options.failFast !== true || !outcome.endsWith('_error') || this.#broken.signal.aborted) return;
-    this.#broken.abort(
-      new DartError(`a rollout ended in ${outcome}: ${error}`, {
-        where: task_id,
-        hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
-      }),
-    );
+    if (this.#options.failFast !== true || !outcome.endsWith('_error') || this.#broken) return;
+    this.#broken = new DartError(`a rollout ended in ${outcome}: ${error}`, {
+      where: task_id,
+      hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
+    });
+    this.#giveUp.abort(this.#broken);
   }
 
   /** The first error of each kind is told: where every rollout ends in it, this is the reason. */

@@ -32,14 +32,19 @@ const LONGEST_WORDS = 100;
  */
 export async function callServer(url: string, call: ServerCall): Promise<string> {
   const { method = 'POST', body, timeoutMs, apiKey, signal } = call;
-  const limit = AbortSignal.timeout(timeoutMs);
+  // By hand: a signal of AbortSignal.any may be collected as garbage in Node 20, and then never aborts.
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new DOMException('too late', 'TimeoutError')), timeoutMs);
+  const onAbort = () => end.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
   let response: Response;
   let text: string;
   try {
     response = await fetch(url, {
       method,
       redirect: 'error',
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      signal: end.signal,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
@@ -50,6 +55,9 @@ export async function callServer(url: string, call: ServerCall): Promise<string>
   } catch (error) {
     signal?.throwIfAborted();
     throw noAnswer(error, url, timeoutMs);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
   if (response.ok) return text;
   throw complaint(response, text, url);

@@ -43,6 +43,9 @@ export async function openServers(spec: ServerSpec, settings: ServerSettings = {
   const found = asked.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   const like = found[0];
   if (!like) throw (asked[0] as PromiseRejectedResult).reason;
+  asked.forEach((end, index) => {
+    if (spec.api === 'generate' && end.status === 'fulfilled') checkHasGenerate(spec.urls[index]!, end.value);
+  });
   const model = spec.model ?? settings.model ?? oneModel(found);
   const coordinates = spec.coordinates ?? settings.coordinates ?? like.coordinates ?? 'smart-resize';
   return spec.urls.map((url, index) => {
@@ -55,6 +58,16 @@ export async function openServers(spec: ServerSpec, settings: ServerSettings = {
       ...{ url, api, engine, model, coordinates, apiKey, timeoutMs, version, warn, retry: settings.retry },
     });
     return { policy, engine, down: end.status === 'rejected' ? end.reason : null };
+  });
+}
+
+/** Told here, where every rollout would end in status 404. */
+function checkHasGenerate(url: string, { engine }: ServerDescription): void {
+  if (engine !== 'dart' && engine !== 'vllm') return;
+  const name = engine === 'dart' ? 'dart-rollout serve' : 'vLLM';
+  throw new DartError(`${name} answers there, which does not have SGLang's /generate`, {
+    where: url,
+    hint: `--policy openai:${url}/v1`,
   });
 }
 

@@ -49,6 +49,9 @@ function rootOf(text: string): string {
   try {
     url = new URL(text);
   } catch {
+    const port = /^[a-z]+:\/\/[^/?#]*:([^:/?#\]]+)(?:[/?#]|$)/i.exec(text)?.[1];
+    const isPort = port === undefined || (/^\d{1,5}$/.test(port) && Number(port) <= 65_535);
+    if (!isPort) throw wrong(`"${text}" has the port ${port}; ports are numbers up to 65535`, EXAMPLE);
     throw wrong(`"${text}" is no URL`, EXAMPLE);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw wrong(`"${text}" is no http address`, EXAMPLE);
