@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { EmbeddedDriver } from '../environment/embedded.ts';
 import { FakeGuest } from '../environment/fake.testing.ts';
 import { EnvironmentPool } from '../environment/pool.ts';
+import { DartError } from '../errors.ts';
 import { someTask } from '../policy/request.testing.ts';
 import { openStore } from '../store/index.ts';
 import { BlobStore } from '../stream/blobs.ts';
@@ -73,6 +74,19 @@ describe('runSession', () => {
     expect(end.tally.outcomes.success).toBe(6);
     expect(end.tally.meanReward).toBe(1);
     expect((await session({ policy: 'fixed:finished' })).end.tally.meanReward).toBe(0);
+  });
+
+  it('tells once why a store takes nothing', async () => {
+    const store = await openStore(`sqlite:${join(folder, 'full.db')}`);
+    store.insertTrajectories = async () => {
+      throw new DartError('the disk is full', { where: 'full.db' });
+    };
+    const messages: string[] = [];
+    const notes = { warn: (text: string) => messages.push(text), info: () => {}, progress: () => {} };
+    await expect(session({ store, notes, rollouts: 20 }, 3)).rejects.toThrow('the disk is full');
+    // It is thrown, and so told by the command.
+    expect(messages.filter((text) => text.includes('the disk is full'))).toEqual([]);
+    await store.close();
   });
 
   it('tells the first error of a kind with its task, once', async () => {

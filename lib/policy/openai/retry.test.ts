@@ -96,6 +96,8 @@ describe('parseServerSpec', () => {
 
   it.each([
     ['openai:localhost', 'is no URL'],
+    ['openai:http://127.0.0.1:99999', 'has the port 99999; ports are numbers up to 65535'],
+    ['openai:http://127.0.0.1:80a/v1', 'has the port 80a'],
     ['openai:ftp://a', 'is no http address'],
     ['openai:http://user:pass@a', 'must not carry a password'],
     ['openai:http://a,http://a/v1', 'named twice'],

@@ -13,7 +13,9 @@ import {
   hangs,
   resets,
 } from './fake_server.testing.ts';
+import { openServers } from './open.ts';
 import { ServerPolicy, type ServerPolicyOptions } from './server_policy.ts';
+import { parseServerSpec } from './server_spec.ts';
 import { IDS, LOGPROBS, modelsOf, sglangCompletion, sglangGenerate, TEXT, vllmCompletion } from './shapes.testing.ts';
 
 const CHAT = '/v1/chat/completions';
@@ -272,12 +274,27 @@ describe('a server in trouble', () => {
     ['400', answers({ message: 'max_tokens is too large' }, 400), 'status 400: max_tokens is too large'],
     ['401', answers({ error: 'Unauthorized' }, 401), 'status 401: Unauthorized'],
     ['404', answers({ detail: 'Not Found' }, 404), 'status 404: Not Found'],
+    [
+      'a page',
+      answers('<!DOCTYPE html><html><head><style>a{}</style></head><body><h1>Please  log in</h1></body></html>'),
+      'the answer is a web page: Please log in',
+    ],
+    [
+      'a page with status 404',
+      answers('<html><title>Not here</title></html>', 404),
+      'status 404: a web page: Not here',
+    ],
     ['a call of a tool', answers(vllmCompletion({ choice: { finish_reason: 'tool_calls' } })), 'ended with tool_calls'],
     ['no text', answers(vllmCompletion({ choice: { message: { content: null } } })), 'the reply has no text'],
   ])('that answers %s is not asked again', async (_, trouble, message) => {
     const { policy, asked } = await setUp(trouble);
     await expect(policy.act(request())).rejects.toThrow(message);
     expect(asked()).toHaveLength(1);
+  });
+
+  it('keeps its words where it says an error with status 200', async () => {
+    const { policy } = await setUp(answers({ object: 'error', error: { message: 'CUDA out of memory' } }));
+    await expect(policy.act(request())).rejects.toThrow('an error with status 200: CUDA out of memory');
   });
 
   it('that is gone is not waited for here', async () => {
@@ -301,6 +318,20 @@ describe('a server in trouble', () => {
     const reply = policy.act(request({ signal: stop.signal }));
     setTimeout(() => stop.abort(new Error('enough')), 20);
     await expect(reply).rejects.toThrow('enough');
+  });
+});
+
+describe('sglang: where there is no /generate', () => {
+  it.each([
+    ['dart', 'dart-rollout serve answers there'],
+    ['vllm', 'vLLM answers there'],
+  ])('of %s is refused before a rollout begins', async (owner, message) => {
+    const server = await FakeServer.start({ '/v1/models': answers(modelsOf(owner)) });
+    running.push(server);
+    await expect(openServers(parseServerSpec(`sglang:${server.url}`))).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      hint: `--policy openai:${server.url}/v1`,
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import { readPrompt } from '../../policy/openai/read_prompt.ts';
 import type { PolicyRequest } from '../../policy/policy.ts';
 import type { Task } from '../../stream/records.ts';
 import { badRequest, Refusal } from './refusal.ts';
+import { refuseUnhonoured, wantedWords } from './request_words.ts';
 
 const partSchema = z.looseObject({
   type: z.string(),
@@ -29,6 +30,7 @@ const requestSchema = z.looseObject({
   logprobs: z.boolean().nullish(),
   return_token_ids: z.boolean().nullish(),
   return_entropies: z.boolean().nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
 /** What is to be in the answer besides the text. */
@@ -38,6 +40,8 @@ export interface AnswerForm {
   logprobs: boolean;
   tokenIds: boolean;
   entropies: boolean;
+  /** The reply ends before the first of these. */
+  stop: readonly string[];
 }
 
 export interface ChatRequest {
@@ -63,10 +67,10 @@ export function readChatRequest(
 ): ChatRequest {
   const parsed = requestSchema.safeParse(body);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw badRequest(`${path.join('.') || 'the body'}: ${message}`);
+    throw badRequest(wantedWords(parsed.error.issues[0]!.path));
   }
   const asked = parsed.data;
+  refuseUnhonoured(asked);
   if (asked.model && asked.model !== served.model) {
     throw new Refusal(404, 'not_found_error', `there is no model "${asked.model}" here, only "${served.model}"`);
   }
@@ -101,6 +105,7 @@ export function readChatRequest(
       logprobs: asked.logprobs ?? false,
       tokenIds: asked.return_token_ids ?? false,
       entropies: asked.return_entropies ?? false,
+      stop: [asked.stop ?? []].flat().filter((text) => text !== ''),
     },
   };
 }

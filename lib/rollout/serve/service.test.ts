@@ -99,6 +99,38 @@ describe('POST /v1/chat/completions', () => {
     });
   });
 
+  it.each([
+    [{}, 'messages: messages must be a list of at least one message'],
+    ['[]', 'the body must be an object with messages'],
+    [{ messages: 'hi' }, 'messages: messages must be a list'],
+    [{ messages, temperature: 'hot' }, 'temperature: temperature must be a number, 0 or more'],
+    [{ messages, stream: 'yes' }, 'stream: stream must be true or false'],
+    [{ messages, tools: [{ type: 'function' }] }, 'tools is not heeded here: leave it out'],
+    [{ messages, presence_penalty: 0.5 }, 'presence_penalty is not heeded here'],
+    [{ messages, response_format: { type: 'json_object' } }, 'response_format is not heeded here'],
+  ])('refuses %j in words', async (body, message) => {
+    const { policy, post } = await setUp();
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    expect((await jsonOf(response)).error.message).toContain(message);
+    expect(policy.asked).toEqual([]);
+  });
+
+  it('takes what changes nothing, and ignores what says nothing of the reply', async () => {
+    const { post } = await setUp();
+    const nothing = { tools: [], presence_penalty: 0, response_format: { type: 'text' }, top_logprobs: 0, stop: null };
+    expect((await post({ messages, ...nothing, user: 'me', metadata: {} })).status).toBe(200);
+  });
+
+  it('ends a reply before the first text of stop, then without tokens', async () => {
+    const { post } = await setUp();
+    const all = { logprobs: true, return_token_ids: true };
+    const cut = await jsonOf(post({ messages, ...all, stop: ['()', 'wait'] }));
+    expect(cut.choices[0]).toMatchObject({ message: { content: 'Action: ' }, finish_reason: 'stop', token_ids: [] });
+    const whole = await jsonOf(post({ messages, ...all, stop: '<|im_end|>' }));
+    expect(whole.choices[0]).toMatchObject({ message: { content: 'Action: wait()' }, token_ids: [4, 5] });
+  });
+
   it('says only the text to those who ask for no more, and takes OpenAI’s defaults', async () => {
     const { policy, post } = await setUp();
     const { choices } = await jsonOf(post({ messages }));

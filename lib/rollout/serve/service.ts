@@ -12,6 +12,7 @@ import { readChatRequest } from './chat_request.ts';
 import { readJson } from './read_json.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { ServiceMetrics } from './service_metrics.ts';
+import { upToStop } from './stop_texts.ts';
 import { takeVersion } from './take_version.ts';
 
 export interface ServiceOptions {
@@ -129,8 +130,9 @@ export class PolicyService {
     response.once('close', () => gone.abort(new Error('the client has left')));
     const began = performance.now();
     const read = readChatRequest(await readJson(request), { model: pool.name, screen }, gone.signal);
-    const reply = await pool.act(read.request);
-    this.metrics.took(reply.tokenIds.length, performance.now() - began);
+    const whole = await pool.act(read.request);
+    this.metrics.took(whole.tokenIds.length, performance.now() - began);
+    const reply = upToStop(whole, read.form.stop);
     const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: pool.name };
     if (!read.form.stream) return send(response, 200, completionOf(reply, read.form, head));
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
