@@ -6,6 +6,7 @@ import { jsonMetrics } from './json.ts';
 import { mailMetrics } from './mail.ts';
 import { mediaMetrics } from './media.ts';
 import { sheetMetrics } from './sheets/index.ts';
+import { slideMetrics } from './slides/index.ts';
 import { textMetrics } from './text.ts';
 
 /** As one of several metrics, `infeasible` cannot hold: an agent that says FAIL is scored before the metrics run. */
@@ -23,5 +24,6 @@ export const METRICS: ReadonlyMap<string, Metric> = new Map(
     ...mediaMetrics,
     ...imageMetrics,
     ...sheetMetrics,
+    ...slideMetrics,
   }),
 );
