@@ -14,7 +14,8 @@ const OPTIONS: readonly OptionSpec[] = [
     name: 'html',
     type: 'string',
     value: 'FILE|-',
-    describe: 'Write a self-contained HTML page instead of text; without --id and --index of all trajectories (folders that are missing are made)',
+    describe:
+      'Write a self-contained HTML page instead of text; without --id and --index of all trajectories (folders that are missing are made)',
   },
   {
     name: 'blobs',
