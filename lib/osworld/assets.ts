@@ -1,24 +1,45 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
+import { DartError, messageOf } from '../errors.ts';
 import type { TaskContext } from './context.ts';
 import { taskError } from './context.ts';
 
 /**
- * The bytes behind a URL of a task file: a `data:` URL, or a file of the assets folder, at the URL's path as the
- * OSWorld file cache has it (`…/resolve/main/<path>`), at its whole path, or a plain relative path.
- * Nothing outside the folder is read, symbolic links included. Throws a DartError that names the URL.
+ * The bytes behind a URL of a task file: a `data:` URL; else a file of the assets folder, at the URL's path as the
+ * OSWorld file cache has it (`…/resolve/main/<path>`), at its whole path, or a plain relative path; else, for http(s),
+ * the asset cache, which downloads what it does not have. Nothing outside the folder is read, symbolic links included.
+ * Throws a DartError that names task and URL.
  */
 export async function readAsset(url: string, context: TaskContext): Promise<Uint8Array> {
   if (url.startsWith('data:')) return readDataUrl(url, context);
-  if (context.assetsDir === null) {
+  const cached = context.assetCache && /^https?:\/\//.test(url);
+  if (context.assetsDir !== null) {
+    const { bytes, path } = await readMirrored(url, context.assetsDir, context);
+    if (bytes !== null) return bytes;
+    if (!cached) throw taskError(context, `asset ${url} is missing`, `put it at ${path}`);
+  }
+  if (!cached) {
     throw taskError(context, `no assets folder to take ${url} from`, '--assets DIR with the files of the task');
   }
-  const root = await realpath(context.assetsDir).catch(() => resolve(context.assetsDir ?? ''));
+  return context.assetCache!.read(url, { signal: context.signal }).catch((cause: unknown) => {
+    if (context.signal?.aborted) throw cause;
+    const { where, message, hint } =
+      cause instanceof DartError ? cause : { where: url, message: messageOf(cause), hint: undefined };
+    throw taskError(context, `asset ${where ?? url}: ${message}`, hint);
+  });
+}
+
+async function readMirrored(
+  url: string,
+  folder: string,
+  context: TaskContext,
+): Promise<{ bytes: Uint8Array | null; path: string }> {
+  const root = await realpath(folder).catch(() => resolve(folder));
   const path = join(root, assetPath(url, context));
   const real = await realpath(path).catch(() => null);
-  if (real === null) throw taskError(context, `asset ${url} is missing`, `put it at ${path}`);
+  if (real === null) return { bytes: null, path };
   if (!isInside(root, real)) throw taskError(context, `asset ${url} lies outside the assets folder`);
-  return readFile(real);
+  return { bytes: await readFile(real), path };
 }
 
 function isInside(root: string, path: string): boolean {

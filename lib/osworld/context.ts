@@ -1,6 +1,7 @@
 import { DartError } from '../errors.ts';
 import type { Action, Guest } from '../guest/guest.ts';
 import type { Task } from '../stream/records.ts';
+import type { AssetCache } from './assets_cache.ts';
 import type { Bridge } from './bridge/kinds.ts';
 
 /** How faithfully OSWorld's waits are kept (design §5). */
@@ -31,6 +32,8 @@ export interface TaskContext {
   cache: TaskCache;
   /** Folder of the files that `download` steps and `cloud_file` getters may take; null: none. */
   assetsDir: string | null;
+  /** Where files are taken from that this folder does not have; without one there are no others. */
+  assetCache?: AssetCache;
   /** An installed OSWorld (`--python-bridge`); without one, what needs it is unsupported. */
   bridge?: Bridge;
   signal?: AbortSignal;
@@ -39,6 +42,7 @@ export interface TaskContext {
 export interface TaskOptions {
   signal?: AbortSignal;
   assetsDir?: string | null;
+  assetCache?: AssetCache;
   bridge?: Bridge;
   protocol?: Partial<Protocol>;
   /** Give the same map to `setupTask` and `evaluateTask` when set-up steps write to `stdout` files. */
@@ -58,6 +62,7 @@ export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskC
     protocol: { ...REAL_PROTOCOL, ...options.protocol },
     cache: options.cache ?? new Map(),
     assetsDir: options.assetsDir ?? null,
+    assetCache: options.assetCache,
     bridge: options.bridge,
     signal: options.signal,
   };

@@ -3,6 +3,8 @@ import { lookAt } from '../environment/health.ts';
 import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
+import type { AssetCache } from '../osworld/assets_cache.ts';
+import type { Fidelity } from '../osworld/context.ts';
 import { evaluateTask } from '../osworld/evaluate.ts';
 import { setupTask } from '../osworld/setup.ts';
 import type { PolicyReply, PolicyRequest } from '../policy/policy.ts';
@@ -35,6 +37,10 @@ export interface EpisodeOptions {
   failAtLimit: boolean;
   /** Folder of the files that tasks download; null: none. */
   assetsDir?: string | null;
+  /** Where files come from that the folder does not have; none: they are missing. */
+  assetCache?: AssetCache;
+  /** Whether OSWorld's known mistakes are kept in scoring; `verified` when missing. */
+  fidelity?: Fidelity;
   /** For tests. */
   setup?: typeof setupTask;
   evaluate?: typeof evaluateTask;
@@ -238,8 +244,9 @@ class Episode {
   }
 
   #taskOptions() {
-    const protocol = { sleepScale: this.#env.driver === 'embedded' ? 0 : 1 };
-    return { signal: this.#signal, assetsDir: this.#options.assetsDir ?? null, cache: this.#files, protocol };
+    const { assetsDir = null, assetCache, fidelity } = this.#options;
+    const protocol = { sleepScale: this.#env.driver === 'embedded' ? 0 : 1, fidelity };
+    return { signal: this.#signal, assetsDir, assetCache, cache: this.#files, protocol };
   }
 
   async #onDesktop<T>(work: () => Promise<T>, duringSetup = false): Promise<T> {

@@ -4,6 +4,7 @@ import { isGone, KeptInFile, type Store } from '../store/index.ts';
 import type { BlobStore } from '../stream/blobs.ts';
 import type { Sampling, Trajectory } from '../stream/records.ts';
 import { awaitCoupling } from './coupling.ts';
+import type { EpisodeOptions } from './episode.ts';
 import type { RolloutServers } from './open_servers.ts';
 import { Outlet } from './outlet.ts';
 import type { Group } from './planner.ts';
@@ -42,6 +43,8 @@ export interface SessionOptions extends WorkPlan {
   onParseError: 'observe' | 'fail';
   failAtLimit: boolean;
   assetsDir?: string | null;
+  assetCache?: EpisodeOptions['assetCache'];
+  fidelity?: EpisodeOptions['fidelity'];
   /** Null: screenshots are named by their hash but kept nowhere. */
   blobs: Pick<BlobStore, 'putSync'>;
   store: Store | null;
@@ -243,8 +246,9 @@ class Session {
   }
 
   #episode() {
-    const { sampling, seed, onParseError, failAtLimit, assetsDir, blobs } = this.#options;
-    return { sampling, seed, onParseError, failAtLimit, assetsDir, keep: (png: Uint8Array) => blobs.putSync(png) };
+    const { sampling, seed, onParseError, failAtLimit, assetsDir, assetCache, fidelity, blobs } = this.#options;
+    const keep = (png: Uint8Array) => blobs.putSync(png);
+    return { sampling, seed, onParseError, failAtLimit, assetsDir, assetCache, fidelity, keep };
   }
 
   #scheduler(): Scheduler {

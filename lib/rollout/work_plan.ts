@@ -26,6 +26,8 @@ export interface WorkPlan {
   limits: LengthLimits;
   /** How often a task gets a group, against 1 for the others; by default all are alike. */
   weight?: (task: Task) => number;
+  /** Groups that were done before, by their ids: they are not done again. */
+  done?: ReadonlySet<string>;
 }
 
 export interface WorkPlanParts {
@@ -40,9 +42,21 @@ export interface WorkPlanParts {
 /** The scheduler of a plan. */
 export function schedulerOf(plan: WorkPlan, { progress, desktops, between, share }: WorkPlanParts): Scheduler {
   const planner = new GroupPlanner({ ...plan, ...amounts(plan), progress });
-  const groups = share ? share(planner) : planner;
+  const rest = plan.done ? without(planner, plan.done) : planner;
+  const groups = share ? share(rest) : rest;
   if (plan.mode === 'batch') return new BatchScheduler(groups, { groups: plan.batchGroups, between });
   return new RolloutScheduler(groups, plan.window ?? defaultWindow(desktops, plan.rollouts));
+}
+
+/** The groups that are not done yet, planned as if nothing were: seeds and ids are those of the whole run. */
+function without(groups: GroupSource, done: ReadonlySet<string>): GroupSource {
+  return {
+    async next() {
+      let group = await groups.next();
+      while (group && done.has(group.group_id)) group = await groups.next();
+      return group;
+    },
+  };
 }
 
 /** Groups of n; for evaluation n groups of one, each on a desktop of its own seed. */
