@@ -42,11 +42,12 @@ function numericColumn(cells: PythonValue[]): Column | null {
     isFloat ||= value.isFloat;
     isWhole ||= typeof value.number === 'number' || typeof value.number === 'bigint';
   }
-  const whole = isFloat ? [] : values.filter((value) => typeof value !== 'boolean').map((value) => BigInt(value!));
-  const isUnsigned = whole.some((value) => value >= INT64_END);
-  const isSigned = whole.some((value) => value < 0n);
-  const isOutside = whole.some((value) => value >= UINT64_END || value < -INT64_END);
-  if (isFloat || isOutside || (isUnsigned && isSigned)) {
+  const numbers = values.filter((value) => typeof value === 'bigint' || Number.isInteger(value)).map((n) => BigInt(n!));
+  const isUnsigned = numbers.some((value) => value >= INT64_END && value < UINT64_END);
+  const isSigned = numbers.some((value) => value < 0n);
+  // Between the greatest of 63 bits and of 64, pandas leaves a column with signs or gaps as it stands.
+  if (isUnsigned && (isSigned || values.includes(null))) return { type: 'object', values: cells };
+  if (isFloat || numbers.some((value) => value >= UINT64_END || value < -INT64_END)) {
     return { type: 'float64', values: values.map((value) => (value === null ? null : Number(value))) };
   }
   if (isUnsigned) return { type: 'uint64', values };

@@ -66,7 +66,10 @@ function activeByOSWorld(
           if (found === null) {
             empty += 1;
             if (empty > EMPTY_LIMIT) break;
-          } else if (test(found, at)) active.push([nameOf(at), rule.style]);
+          } else if (test(found, at)) {
+            if (rule.formulas.length === 0) throw new Error(`a conditional format of type ${rule.type} has no formula`);
+            active.push([nameOf(at), rule.style]);
+          }
         }
       }
     }
@@ -116,9 +119,12 @@ function bound(formula: Formula, values: FormulaValue[], at: Position): FormulaV
   return evaluate(formula, { value: (name) => values[names.indexOf(name)]!, at });
 }
 
-/** Python's truth of a formula's value: an error is text, and true; several values are neither. */
+/** Python's truth of a formula's value: an error is text, and true; several values break OSWorld. */
 function isTrue(value: FormulaValue | undefined): boolean {
-  if (Array.isArray(value)) return value.length === 1 && isTrue(value[0]);
+  if (Array.isArray(value)) {
+    if (value.length === 1) return isTrue(value[0]);
+    throw new Error('the formula of a conditional format has several values');
+  }
   return value instanceof FormulaError || Boolean(value);
 }
 

@@ -29,7 +29,7 @@ const PROPERTIES = [
   'merge',
 ];
 /** OSWorld cannot tell colours of the theme, of the palette and automatic ones from each other. */
-const SOME_COLOR = 'a colour that is not written as RGB';
+const SOME_COLOR = { color: 'not written as RGB' };
 
 /** `{sheet_idx0, sheet_idx1, props}`: every cell looks alike in those properties, conditional formats put on. */
 function style(rule: Fields, books: Books): boolean {
@@ -127,7 +127,7 @@ class Looks {
     return color === null ? null : this.color(color);
   }
 
-  private color(color: Color): string {
+  private color(color: Color): RuleValue {
     if (this.isStrict) return shownColor(color, this.styles);
     return color.kind === 'rgb' ? color.rgb : SOME_COLOR;
   }
