@@ -1,5 +1,6 @@
 import type { Metric } from '../kinds.ts';
 import { browserMetrics } from './browser.ts';
+import { documentMetrics } from './docs/index.ts';
 import { fileMetrics } from './files.ts';
 import { imageMetrics } from './images.ts';
 import { jsonMetrics } from './json.ts';
@@ -24,6 +25,7 @@ export const METRICS: ReadonlyMap<string, Metric> = new Map(
     ...mediaMetrics,
     ...imageMetrics,
     ...sheetMetrics,
+    ...documentMetrics,
     ...slideMetrics,
   }),
 );
