@@ -2,7 +2,7 @@ import type { Metric } from '../kinds.ts';
 import { browserMetrics } from './browser.ts';
 import { documentMetrics } from './docs/index.ts';
 import { fileMetrics } from './files.ts';
-import { imageMetrics } from './images.ts';
+import { imageMetrics } from './images/index.ts';
 import { jsonMetrics } from './json.ts';
 import { mailMetrics } from './mail.ts';
 import { mediaMetrics } from './media.ts';
