@@ -36,11 +36,16 @@ export interface TaskContext {
   assetCache?: AssetCache;
   /** An installed OSWorld (`--python-bridge`); without one, what needs it is unsupported. */
   bridge?: Bridge;
+  /** Chrome's debugging port and VLC's web interface, where the desktop publishes them. */
+  cdpUrl?: string;
+  vlcUrl?: string;
   signal?: AbortSignal;
 }
 
 export interface TaskOptions {
   signal?: AbortSignal;
+  cdpUrl?: string;
+  vlcUrl?: string;
   assetsDir?: string | null;
   assetCache?: AssetCache;
   bridge?: Bridge;
@@ -64,6 +69,8 @@ export function contextOf(task: Task, guest: Guest, options: TaskOptions): TaskC
     assetsDir: options.assetsDir ?? null,
     assetCache: options.assetCache,
     bridge: options.bridge,
+    cdpUrl: options.cdpUrl,
+    vlcUrl: options.vlcUrl,
     signal: options.signal,
   };
 }

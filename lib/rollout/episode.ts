@@ -245,8 +245,9 @@ class Episode {
 
   #taskOptions() {
     const { assetsDir = null, assetCache, fidelity } = this.#options;
-    const protocol = { sleepScale: this.#env.driver === 'embedded' ? 0 : 1, fidelity };
-    return { signal: this.#signal, assetsDir, assetCache, cache: this.#files, protocol };
+    const { driver, cdpUrl, vlcUrl } = this.#env;
+    const protocol = { sleepScale: driver === 'embedded' ? 0 : 1, fidelity };
+    return { signal: this.#signal, assetsDir, assetCache, cdpUrl, vlcUrl, cache: this.#files, protocol };
   }
 
   async #onDesktop<T>(work: () => Promise<T>, duringSetup = false): Promise<T> {
