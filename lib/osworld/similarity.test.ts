@@ -16,6 +16,24 @@ describe('textRatio', () => {
     expect(textRatio(a, b)).toBeCloseTo(ratio, 12);
   });
 
+  it('is what the table of common lengths says, over more letters than one word of bits has', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '😀'), maxLength: 150 });
+    fc.assert(
+      fc.property(text, text, (first, second) => {
+        const [a, b] = [[...first], [...second]];
+        let row = new Array<number>(b.length + 1).fill(0);
+        for (const letter of a) {
+          const next = [0];
+          for (const [j, other] of b.entries())
+            next.push(letter === other ? row[j]! + 1 : Math.max(row[j + 1]!, next[j]!));
+          row = next;
+        }
+        const longest = row[b.length]!;
+        expect(textRatio(first, second)).toBe(a.length + b.length === 0 ? 1 : (2 * longest) / (a.length + b.length));
+      }),
+    );
+  });
+
   it('is symmetric, and 1 for equal texts alone', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {

@@ -6,13 +6,42 @@ export function textRatio(first: string, second: string): number {
   const a = [...first];
   const b = [...second];
   if (a.length + b.length === 0) return 1;
-  let row = new Uint32Array(b.length + 1);
-  for (const letter of a) {
-    const next = new Uint32Array(b.length + 1);
-    for (let j = 1; j <= b.length; j += 1) {
-      next[j] = letter === b[j - 1] ? row[j - 1]! + 1 : Math.max(row[j]!, next[j - 1]!);
+  return (2 * commonLength(a, b)) / (a.length + b.length);
+}
+
+/**
+ * The bit-parallel algorithm of Hyyrö (2004): a row of the table of common lengths as bits, of which a 0 says that the
+ * length grows there, 32 columns a step. Texts of 100,000 letters take seconds instead of minutes.
+ */
+function commonLength(a: string[], b: string[]): number {
+  const size = Math.ceil(a.length / 32);
+  const places = placesOf(a, size);
+  const row = new Uint32Array(size).fill(0xffffffff);
+  for (const letter of b) {
+    const matches = places.get(letter);
+    // A letter that the other text lacks leaves the row as it is.
+    if (matches === undefined) continue;
+    let carry = 0;
+    for (let word = 0; word < size; word += 1) {
+      const bits = row[word]!;
+      const hits = (bits & matches[word]!) >>> 0;
+      const sum = bits + hits + carry;
+      carry = sum > 0xffffffff ? 1 : 0;
+      row[word] = sum | (bits - hits);
     }
-    row = next;
   }
-  return (2 * row[b.length]!) / (a.length + b.length);
+  let length = 0;
+  for (let i = 0; i < a.length; i += 1) length += ~(row[i >> 5]! >>> (i & 31)) & 1;
+  return length;
+}
+
+/** For each letter the places where it stands, as bits. */
+function placesOf(letters: string[], size: number): Map<string, Uint32Array> {
+  const places = new Map<string, Uint32Array>();
+  for (const [index, letter] of letters.entries()) {
+    const bits = places.get(letter) ?? new Uint32Array(size);
+    bits[index >> 5]! |= 1 << (index & 31);
+    places.set(letter, bits);
+  }
+  return places;
 }

@@ -51,6 +51,7 @@ export function kindOf(file: FetchedFile): string {
   return /\.([^./]*)$/.exec(file.name)?.[1] ?? '';
 }
 
+/** The error of a task whose expected file is of another kind than the metric reads. */
 export function wrongKind(file: FetchedFile, { name, where }: MetricInput, wanted: string): DartError {
   return new DartError(`metric ${name}: the expected file ${file.name} is no ${wanted}`, { where });
 }
