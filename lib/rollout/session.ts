@@ -1,85 +1,24 @@
-import type { EnvironmentPool } from '../environment/pool.ts';
 import { DartError, messageOf } from '../errors.ts';
-import { isGone, KeptInFile, type Store } from '../store/index.ts';
-import type { BlobStore } from '../stream/blobs.ts';
-import type { Sampling, Trajectory } from '../stream/records.ts';
-import { awaitCoupling } from './coupling.ts';
-import type { EpisodeOptions } from './episode.ts';
-import type { RolloutServers } from './open_servers.ts';
+import { isGone, KeptInFile } from '../store/index.ts';
+import type { Trajectory } from '../stream/records.ts';
 import { Outlet } from './outlet.ts';
-import type { Group } from './planner.ts';
 import { openPolicies } from './policies.ts';
 import { runRollouts } from './rollouts.ts';
 import type { Scheduler } from './scheduler.ts';
+import { SessionNews } from './session_news.ts';
+import type { SessionEnd, SessionOptions } from './session_options.ts';
+import { SessionVersions } from './session_versions.ts';
 import type { SessionStatus } from './status.ts';
-import type { Stopping } from './stopping.ts';
 import { StoreLink } from './store_link.ts';
 import { Tally } from './tally.ts';
 import { TaskProgress } from './task_progress.ts';
-import { Usage, type UsageReading } from './usage.ts';
-import type { PartUsage } from './utilisation.ts';
-import { followVersions, type VersionSource } from './versions.ts';
-import { schedulerOf, type WorkPlan } from './work_plan.ts';
-import { WorkerPool, type WorkerSync } from './worker_pool.ts';
+import { Usage } from './usage.ts';
+import type { VersionSource } from './versions.ts';
+import { schedulerOf } from './work_plan.ts';
+import { WorkerPool } from './worker_pool.ts';
 import { writable } from './writable.ts';
 
-export interface SessionOptions extends WorkPlan {
-  environments: EnvironmentPool;
-  /** A policy specification, and as how many workers to open it. */
-  policy: string;
-  workers: number;
-  threads?: number;
-  /** For policies behind servers. */
-  servers?: RolloutServers;
-  /** The first rollout that ends in an error ends the run, instead of being recorded and counted. */
-  failFast?: boolean;
-  /** How long a batch waits for the version learned from the last one, before it goes on with the old. */
-  versionWaitMs: number;
-  /** Workers change versions one at a time, all together, or never. */
-  sync: 'one' | 'global' | 'off';
-  syncIntervalMs: number;
-  successWindow: number;
-  sampling: Sampling;
-  onParseError: 'observe' | 'fail';
-  failAtLimit: boolean;
-  assetsDir?: string | null;
-  assetCache?: EpisodeOptions['assetCache'];
-  fidelity?: EpisodeOptions['fidelity'];
-  /** Null: screenshots are named by their hash but kept nowhere. */
-  blobs: Pick<BlobStore, 'putSync'>;
-  store: Store | null;
-  /** Kept with the run in the store. */
-  config?: unknown;
-  /** Takes each trajectory, in order, after the store has it. */
-  write: (trajectory: Trajectory) => Promise<void>;
-  notes: SessionNotes;
-  stopping: Stopping;
-}
-
-/** What a session tells while it runs. */
-export interface SessionNotes {
-  /** @param kind of what there may be thousands of: what they are called together. */
-  warn(message: string, kind?: string): void;
-  info(message: string): void;
-  progress(tally: Tally, version: number): void;
-  /** What is used of desktops and workers, every so many ms; not asked for: never. */
-  usage?: { everyMs: number; take: (reading: UsageReading) => void };
-  /** Told once, when the run begins, how to look at where it stands. */
-  status?: (read: () => SessionStatus) => void;
-  /** The run is going to fail, and this is what came of it until then: what has ended is written. */
-  failed?: (end: SessionEnd) => void;
-}
-
-export interface SessionEnd {
-  tally: Tally;
-  policy: string;
-  version: number;
-  syncs: number;
-  usage: UsageReading;
-  /** Of each desktop and each worker. */
-  desktops: PartUsage[];
-  workers: PartUsage[];
-}
+export type { SessionEnd, SessionNotes, SessionOptions } from './session_options.ts';
 
 /**
  * A whole run of rollouts: opens the policy, plans, runs, stores and writes, and follows new versions meanwhile.
@@ -111,7 +50,8 @@ class Session {
   readonly workers: WorkerPool;
   readonly #options: SessionOptions;
   readonly #link: StoreLink | null;
-  readonly #versions: VersionSource | null;
+  readonly #versions: SessionVersions;
+  readonly #news: SessionNews;
   readonly #progress: TaskProgress;
   readonly #tally = new Tally();
   readonly #usage: Usage;
@@ -121,8 +61,6 @@ class Session {
   /** Why it fails. */
   #broken: DartError | null = null;
   #syncs = 0;
-  /** Kinds of errors, failures, and versions that could not be loaded, that were told already or will be. */
-  readonly #told = new Set<string>();
 
   constructor(
     options: SessionOptions,
@@ -132,25 +70,27 @@ class Session {
   ) {
     this.#options = options;
     this.#link = link;
+    this.#news = new SessionNews(options.notes);
     // Workers that are down from the beginning are told of before there is anything to measure.
     let usage: Usage | null = null;
     this.workers = new WorkerPool(policies, {
       patienceMs: options.servers?.patienceMs,
       whenNoneLeft: options.store ? AGAIN_WITH_STORE : AGAIN,
       onFailure: (worker, error, out, mayReturn) => {
-        const fate = mayReturn ? 'is down, and gets no requests until it is back' : 'failed too often and is out';
-        if (out) options.notes.warn(`policy worker ${worker} ${fate}: ${messageOf(error)}`);
+        if (out) this.#news.workerDown(worker, error, mayReturn);
       },
       onBack: (worker) => options.notes.warn(`policy worker ${worker} is back`),
-      onSync: (sync) => this.#synced(sync),
+      onSync: (sync) => {
+        link?.noteSync(sync);
+        if (this.#news.sync(sync)) this.#syncs += 1;
+      },
       onBusy: (change, worker) => this.#usage.worker(change, worker),
       onState: (worker, state, version) => {
         link?.noteWorker(worker, this.workers.name, state, version);
         usage?.workersChanged();
       },
     });
-    const watched = versions ?? link;
-    this.#versions = options.sync === 'off' || !this.workers.canLoad ? null : watched;
+    this.#versions = new SessionVersions(options, versions ?? link, this.workers, link);
     const ids = options.tasks.map((task) => task.task_id);
     this.#progress = new TaskProgress(ids, options.successWindow, link);
     usage = new Usage({
@@ -162,7 +102,7 @@ class Session {
     this.#outlet = new Outlet(
       (batch) =>
         this.#deliver(batch).catch((error: unknown) => {
-          this.#told.add(messageOf(error));
+          this.#news.willBeTold(error);
           throw error;
         }),
       (rest) => this.#rescue(rest),
@@ -173,9 +113,9 @@ class Session {
     const { options, workers } = { options: this.#options, workers: this.workers };
     await this.#link?.begin(options.tasks, options.config ?? null);
     for (const { id, state, version } of workers.workers) this.#link?.noteWorker(id, workers.name, state, version);
-    await this.#toNewestWhole();
+    await this.#versions.toNewestWhole();
     const over = new AbortController();
-    const following = this.#follow(AbortSignal.any([over.signal, options.stopping.stop]));
+    const following = this.#versions.follow(AbortSignal.any([over.signal, options.stopping.stop]));
     const { usage, status } = options.notes;
     status?.(() => this.#status());
     const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
@@ -256,7 +196,10 @@ class Session {
     return schedulerOf(this.#options, {
       progress: this.#progress,
       desktops: this.#options.environments.size,
-      between: (groups) => this.#betweenBatches(groups),
+      between: async (groups) => {
+        await this.#outlet.flush();
+        await this.#versions.betweenBatches(groups);
+      },
       share: link ? (groups) => link.sharing(groups) : undefined,
     });
   }
@@ -266,7 +209,7 @@ class Session {
     for (const trajectory of batch) {
       await this.#options.write(trajectory);
       this.#tally.add(trajectory);
-      this.#tellFirst(trajectory);
+      this.#news.trajectory(trajectory);
     }
     this.#options.notes.progress(this.#tally, this.workers.version);
   }
@@ -277,9 +220,8 @@ class Session {
    */
   async #rescue(rest: Trajectory[]): Promise<void> {
     await this.#link?.keep(rest).catch((error: unknown) => {
-      if (error instanceof KeptInFile || isGone(error) || this.#told.has(messageOf(error))) return;
-      this.#told.add(messageOf(error));
-      this.#options.notes.warn(messageOf(error));
+      if (error instanceof KeptInFile || isGone(error)) return;
+      this.#news.error(error);
     });
   }
 
@@ -291,98 +233,5 @@ class Session {
       hint: 'without --fail-fast such rollouts are recorded, counted and left behind',
     });
     this.#giveUp.abort(this.#broken);
-  }
-
-  /** The first error of each kind is told: where every rollout ends in it, this is the reason. */
-  #tellFirst({ task_id, outcome, error }: Trajectory): void {
-    if (error === undefined || error === null || this.#told.has(outcome)) return;
-    this.#told.add(outcome);
-    const reason = error.startsWith(`${task_id}: `) ? error : `${task_id}: ${error}`;
-    this.#options.notes.warn(`first ${outcome}: ${reason}`);
-  }
-
-  /** In asynchronous mode, and only with `follow`: newer versions as they come. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    const { follow, mode, syncIntervalMs, notes } = this.#options;
-    if (!this.#versions || !follow || mode === 'batch') return;
-    await followVersions(this.#versions, {
-      intervalMs: syncIntervalMs,
-      current: () => this.workers.oldestVersion,
-      sync: (version, path) => this.#sync(version, path),
-      onError: (message) => notes.warn(`no news of versions: ${message}`),
-      signal,
-    });
-  }
-
-  async #toLatest(): Promise<boolean> {
-    const latest = await this.#versions?.latest();
-    if (!latest || latest.version <= this.workers.oldestVersion) return false;
-    await this.#sync(latest.version, latest.path);
-    return true;
-  }
-
-  /** At the start: the newest version, or where that cannot be loaded the one before it that can. */
-  async #toNewestWhole(): Promise<void> {
-    let next = (await this.#versions?.latest()) ?? null;
-    while (next && next.version > this.workers.oldestVersion) {
-      await this.#sync(next.version, next.path);
-      if (this.workers.oldestVersion >= next.version) return;
-      const damaged = next.version;
-      next = (await this.#versions?.before?.(damaged)) ?? null;
-      const instead = next ? next.version : this.workers.oldestVersion;
-      this.#options.notes.warn(`version ${damaged} cannot be loaded; version ${instead} is taken instead`);
-    }
-  }
-
-  #sync(version: number, path: string): Promise<void> {
-    if (this.#options.sync === 'global') return this.workers.syncTogether(version, path);
-    return this.workers.syncOneByOne(version, path);
-  }
-
-  /** The coupled baseline: nothing runs until the version learned from the whole last batch is there. */
-  async #betweenBatches(groups: readonly Group[]): Promise<void> {
-    const { versionWaitMs, syncIntervalMs, notes, stopping, follow } = this.#options;
-    await this.#outlet.flush();
-    if (!this.#versions || !follow) return;
-    const { version: before } = this.workers;
-    notes.info(`batch done; waiting for a version above ${before}`);
-    const link = this.#link;
-    const end = await awaitCoupling(groups, {
-      waitMs: versionWaitMs,
-      intervalMs: Math.min(syncIntervalMs, 200),
-      toLatest: () => this.#toLatest(),
-      settled: link && ((ids) => link.settled(ids)),
-      stop: stopping.stop,
-    });
-    if (end.state !== 'late') return;
-    const goesOn = `the next batch goes on with ${this.workers.version}`;
-    const late = `within ${versionWaitMs / 1000} s`;
-    if (!end.newer) notes.warn(`no newer version ${late}; ${goesOn}`);
-    else notes.warn(`not strictly coupled: ${end.unsettled} groups of the batch not learned from ${late}; ${goesOn}`);
-    this.#tellOfBatches();
-  }
-
-  /** The likeliest reason, once: a trainer that waits for more groups than a batch gives it waits for ever. */
-  #tellOfBatches(): void {
-    if (this.#told.has('batches')) return;
-    this.#told.add('batches');
-    this.#options.notes.warn(
-      `a batch has ${this.#options.batchGroups} groups. Try: dart-train --batch-groups ${this.#options.batchGroups}, and dart-curate --keep-constant, so that all of them arrive`,
-    );
-  }
-
-  #synced(sync: WorkerSync): void {
-    this.#link?.noteSync(sync);
-    const change = `${sync.worker_id}: version ${sync.from_version} → ${sync.to_version}`;
-    if (sync.error !== undefined) {
-      const message = `${change} failed, the old one serves on: ${sync.error}`;
-      if (!this.#told.has(message)) this.#options.notes.warn(message);
-      this.#told.add(message);
-      return;
-    }
-    this.#syncs += 1;
-    this.#options.notes.info(
-      `${change} (drained ${Math.round(sync.drain_ms)} ms, loaded ${Math.round(sync.load_ms)} ms)`,
-    );
   }
 }

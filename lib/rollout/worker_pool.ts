@@ -4,9 +4,9 @@ import { isRequestsFault, ServerFailure } from '../policy/openai/failure.ts';
 import type { Coordinates, Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { Circuit } from './circuit.ts';
 import { watchWorker } from './health.ts';
-import { UncertainVersion } from './sync_error.ts';
 import { PolicyWorker, type WatchedPolicy, type WorkerState, watchedOf } from './worker.ts';
 import { NoPolicyLeft, type WorkerPoolOptions } from './worker_pool_options.ts';
+import { WorkerVersions } from './worker_versions.ts';
 
 export { NoPolicyLeft, type WorkerPoolOptions, type WorkerSync } from './worker_pool_options.ts';
 
@@ -24,6 +24,7 @@ export class WorkerPool {
   readonly name: string;
   readonly coordinates: Coordinates;
   readonly #workers: readonly PolicyWorker[];
+  readonly #versions: WorkerVersions;
   readonly #options: WorkerPoolOptions;
   readonly #resumed: (() => void)[] = [];
   readonly #closing = new AbortController();
@@ -33,9 +34,6 @@ export class WorkerPool {
   #lastError: unknown = null;
   /** Since when no worker was up; null while one is. */
   #deadSince: number | null = null;
-  /** The version that was loaded last: a worker that comes back has lost it. */
-  #newest: { version: number; path: string } | null = null;
-  #syncing: Promise<unknown> = Promise.resolve();
 
   /** All policies are the same one, opened several times; there is at least one. */
   constructor(policies: readonly Policy[], options: WorkerPoolOptions = {}) {
@@ -48,6 +46,12 @@ export class WorkerPool {
     this.#workers = policies.map((policy, index) => {
       const circuit = watchedOf(policy) && new Circuit(options.circuit);
       return new PolicyWorker(`${policy.name}-${index}`, policy, circuit, options.onBusy);
+    });
+    this.#versions = new WorkerVersions(this.#workers, {
+      to: (worker, state) => this.#to(worker, state),
+      wake: () => this.#wake(),
+      uncertain: (worker, reason) => this.#wentDown(worker, reason),
+      onSync: options.onSync,
     });
     for (const worker of this.#workers) this.#watch(worker, watchedOf(worker.policy));
   }
@@ -110,26 +114,12 @@ export class WorkerPool {
 
   /** All workers to this version, one after the other; the rest serve on. */
   syncOneByOne(version: number, path: string): Promise<void> {
-    return this.#exclusively(async () => {
-      for (const worker of this.#outdated(version)) {
-        if (worker.state === 'out') continue;
-        const drained = performance.now();
-        await this.#drain(worker);
-        await this.#load(worker, version, path, performance.now() - drained);
-      }
-    });
+    return this.#versions.oneByOne(version, path);
   }
 
   /** All workers to this version together: nobody serves before the last one has it. */
   syncTogether(version: number, path: string): Promise<void> {
-    return this.#exclusively(async () => {
-      const workers = this.#outdated(version);
-      const began = performance.now();
-      await Promise.all(workers.map((worker) => this.#drain(worker)));
-      const drain = performance.now() - began;
-      await Promise.all(workers.map((worker) => this.#load(worker, version, path, drain, false)));
-      for (const worker of workers) this.#resume(worker);
-    });
+    return this.#versions.together(version, path);
   }
 
   async close(): Promise<void> {
@@ -240,53 +230,14 @@ export class WorkerPool {
 
   /** A worker that is up again gets the version that the others have before it gets requests. */
   #revive(worker: PolicyWorker, policy: WatchedPolicy): Promise<void> {
-    return this.#exclusively(async () => {
+    return this.#versions.exclusively(async () => {
       await policy.cameBack();
-      await worker.drain();
-      const lost = this.#newest;
-      if (lost && worker.canLoad) await worker.loadVersion(lost.version, lost.path);
+      await this.#versions.restore(worker);
       worker.circuit!.tryAgain();
       this.#deadSince = null;
       this.#to(worker, 'serving');
       this.#wake();
     });
-  }
-
-  #outdated(version: number): PolicyWorker[] {
-    return this.#workers.filter((worker) => worker.state !== 'out' && worker.policy.version < version);
-  }
-
-  async #drain(worker: PolicyWorker): Promise<void> {
-    this.#to(worker, 'draining');
-    await worker.drain();
-  }
-
-  async #load(worker: PolicyWorker, version: number, path: string, drain_ms: number, resume = true): Promise<void> {
-    // It may have failed its last request while it drained.
-    if (worker.state === 'out') return;
-    const from_version = worker.policy.version;
-    const began = performance.now();
-    this.#to(worker, 'loading');
-    const failure: unknown = await worker.loadVersion(version, path).then(
-      () => null,
-      (error: unknown) => error ?? new Error('no reason given'),
-    );
-    const sync = {
-      worker_id: worker.id,
-      from_version,
-      to_version: version,
-      drain_ms,
-      load_ms: performance.now() - began,
-    };
-    if (failure === null) this.#newest = { version, path };
-    if (failure instanceof UncertainVersion && worker.circuit) this.#wentDown(worker, failure);
-    if (resume) this.#resume(worker);
-    this.#options.onSync?.(failure === null ? sync : { ...sync, error: messageOf(failure) });
-  }
-
-  #resume(worker: PolicyWorker): void {
-    if (worker.state !== 'out') this.#to(worker, 'serving');
-    this.#wake();
   }
 
   #wake(): void {
@@ -296,12 +247,6 @@ export class WorkerPool {
   #to(worker: PolicyWorker, state: WorkerState): void {
     worker.state = state;
     this.#options.onState?.(worker.id, state, worker.policy.version);
-  }
-
-  #exclusively(sync: () => Promise<void>): Promise<void> {
-    const run = this.#syncing.then(sync);
-    this.#syncing = run.catch(() => {});
-    return run;
   }
 }
 
