@@ -2,11 +2,11 @@ import { DartError, messageOf } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { Boots } from './boots.ts';
 import { DesktopUsedUp, type Driver, type Environment } from './environment.ts';
+import { FreePlaces } from './free_places.ts';
 import { lookAt } from './health.ts';
 import { Place } from './place.ts';
 import { type FailureReason, noCounts, type PoolCounts } from './pool_counts.ts';
 import { POOL_DEFAULTS, type PoolOptions, type Release } from './pool_options.ts';
-import { Waiters } from './waiters.ts';
 
 export type { DesktopFailure, PoolOptions, Release } from './pool_options.ts';
 
@@ -17,11 +17,8 @@ export type { DesktopFailure, PoolOptions, Release } from './pool_options.ts';
  */
 export class EnvironmentPool {
   readonly #places: Place[] = [];
-  readonly #idle: Place[] = [];
-  /** Leased, or being looked at for a lease. */
-  readonly #taken = new Set<Place>();
   readonly #leased = new Map<Environment, Place>();
-  readonly #waiters = new Waiters<Place>();
+  readonly #free: FreePlaces;
   readonly #options: PoolOptions & typeof POOL_DEFAULTS;
   readonly #boots: Boots;
   readonly #closing = new AbortController();
@@ -36,6 +33,7 @@ export class EnvironmentPool {
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
     this.#options = { ...POOL_DEFAULTS, ...options };
+    this.#free = new FreePlaces(this.#options.leases);
     this.#boots = new Boots(options.starts ?? Number.POSITIVE_INFINITY, this.#options.retryMs, this.#closing.signal);
     for (const driver of drivers) this.add(driver);
     this.#rounds = setInterval(() => this.checkIdle(), this.#options.healthMs);
@@ -91,11 +89,10 @@ export class EnvironmentPool {
   retire(envId: string): void {
     const place = this.#places.find(({ environment }) => environment?.id === envId);
     if (!place || place.retired) return;
-    const idle = this.#idle.indexOf(place);
-    if (idle >= 0) this.#idle.splice(idle, 1);
+    const idle = this.#free.withdraw(place);
     this.#retire(place);
     // One that somebody has goes when it is given back.
-    if (idle < 0) return;
+    if (!idle) return;
     this.#tell(place, 'stopped');
     this.#boots.track(this.#boots.close(place));
   }
@@ -141,11 +138,8 @@ export class EnvironmentPool {
 
   /** Looks at every desktop that nobody has; one that does not answer is replaced. */
   checkIdle(): void {
-    const now = performance.now();
-    const due = this.#idle.filter((place) => now - place.seenMs >= this.#options.healthMs);
-    for (const place of due) {
-      this.#idle.splice(this.#idle.indexOf(place), 1);
-      this.#boots.track(this.#isWell(place).then((well) => well && this.#offer(place)));
+    for (const place of this.#free.withdrawUnseen(performance.now() - this.#options.healthMs)) {
+      this.#boots.track(this.#isWell(place).then((well) => well && this.#free.offer(place)));
     }
   }
 
@@ -160,7 +154,7 @@ export class EnvironmentPool {
   async abandon(): Promise<void> {
     clearInterval(this.#rounds);
     this.#closing.abort(new DartError('the desktops are being closed'));
-    this.#waiters.disappoint(this.#closing.signal.reason);
+    this.#free.disappoint(this.#closing.signal.reason);
     await this.#boots.settled();
   }
 
@@ -168,33 +162,16 @@ export class EnvironmentPool {
     signal?.throwIfAborted();
     this.#closing.signal.throwIfAborted();
     if (this.size === 0) throw this.#noneLeft();
-    const taken = this.#waiters.wait(first, signal);
-    this.#serve();
-    return taken;
-  }
-
-  /** Hands idle desktops to those who wait. */
-  #serve(): void {
-    const most = this.#options.leases ?? Number.POSITIVE_INFINITY;
-    while (this.#waiters.count > 0 && this.#idle.length > 0 && this.#taken.size < most) {
-      const place = this.#idle.shift()!;
-      this.#taken.add(place);
-      this.#waiters.serve(place);
-    }
-  }
-
-  #offer(place: Place): void {
-    this.#idle.push(place);
-    this.#serve();
+    return this.#free.take(first, signal);
   }
 
   #giveBack(place: Place, spent = place.spent): void {
-    this.#taken.delete(place);
-    if (!spent && !place.retired) this.#offer(place);
+    this.#free.drop(place);
+    if (!spent && !place.retired) this.#free.offer(place);
     else {
       this.#tell(place, 'stopped');
       this.#renew(place);
-      this.#serve();
+      this.#free.serve();
     }
   }
 
@@ -233,12 +210,12 @@ export class EnvironmentPool {
     this.#counts.booted += 1;
     if (place.again) this.#counts.replaced += 1;
     this.#tell(place, 'ready');
-    if (!this.closed) this.#offer(place);
+    if (!this.closed) this.#free.offer(place);
   }
 
   #failed(place: Place, reason: FailureReason, error: unknown, task?: string): void {
     const envId = place.environment?.id ?? place.id;
-    this.#taken.delete(place);
+    this.#free.drop(place);
     if (this.#closing.signal.aborted) return;
     this.#counts.failures[reason] += 1;
     this.#lastError = error;
@@ -260,8 +237,8 @@ export class EnvironmentPool {
   }
 
   #tellNoneLeft(): void {
-    if (this.size === 0) this.#waiters.disappoint(this.#noneLeft());
-    else this.#serve();
+    if (this.size === 0) this.#free.disappoint(this.#noneLeft());
+    else this.#free.serve();
   }
 
   #tell(place: Place, state: Env['state']): void {
