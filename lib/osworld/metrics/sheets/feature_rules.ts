@@ -110,15 +110,20 @@ function filter(rule: Fields, books: Books): boolean {
   return sameFacts(rule, books, filtersOf);
 }
 
-/** Whether both sheets give equal facts; a sheet that the result does not have gives none. */
+/**
+ * Whether both sheets give equal facts; a sheet that the result does not have gives none. The second, mostly the
+ * expected one, is looked at first: where it breaks, no agent could be scored.
+ */
 export function sameFacts(
   rule: Fields,
   books: Books,
   look: (sheet: Worksheet, target: Target) => Record<string, unknown>,
 ): boolean {
-  const facts = bothTargets(rule, books).map((target) => {
+  const [first, second] = bothTargets(rule, books);
+  const facts = (target: Target) => {
     const sheet = books.sheet(target);
     return sheet === null ? {} : books.read(target, () => look(sheet, target));
-  });
-  return equal(facts[0], facts[1]);
+  };
+  const wanted = facts(second);
+  return equal(facts(first), wanted);
 }
