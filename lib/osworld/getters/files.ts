@@ -2,6 +2,7 @@ import { readAsset } from '../assets.ts';
 import { type FetchedFile, MissingFile, type TaskContext, taskError } from '../context.ts';
 import type { Fields } from '../fields.ts';
 import type { Getter } from '../kinds.ts';
+import { lastRow } from '../metrics/sheets/last_row.ts';
 
 /** The last part of a guest path or URL. */
 function nameOf(path: string): string {
@@ -54,21 +55,35 @@ const inlineFile: Getter = async (config) => ({
   bytes: Buffer.from(config.text('content'), 'utf8'),
 });
 
-/** `{path, file_type, file_content}`: the last row of a table. Of OSWorld's file types only `csv` is read. */
+/** `{path, file_type, file_content}`: the last row of a table, its cells as texts. OSWorld's own type is `xlsx`. */
 const contentFromFile: Getter = async (config, context) => {
   const type = config.text('file_type');
   const content = config.text('file_content');
-  if (type !== 'csv' || content !== 'last_row') {
-    throw taskError(context, `${config.owner}: ${content} of a ${type} file is not supported`, 'last_row of csv');
+  if (!['csv', 'xlsx'].includes(type) || content !== 'last_row') {
+    throw taskError(
+      context,
+      `${config.owner}: ${content} of a ${type} file is not supported`,
+      'last_row of xlsx or csv',
+    );
   }
   const file = await guestFile(config.text('path'), context);
   if (file === null) return null;
+  if (type === 'xlsx') return lastRowOrNull(file);
   const rows = new TextDecoder()
     .decode(file.bytes)
     .split(/\r?\n/)
     .filter((row) => row !== '');
   return rows.at(-1)?.split(',') ?? [];
 };
+
+/** What is no table that the agent could have left has no last row. */
+function lastRowOrNull({ bytes }: FetchedFile): string[] | null {
+  try {
+    return lastRow(bytes);
+  } catch {
+    return null;
+  }
+}
 
 interface DirectoryTree {
   type: 'directory' | 'file';

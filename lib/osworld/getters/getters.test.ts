@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AccessibleNode } from '../../guest/guest.ts';
-import { contextOf, isFile } from '../context.ts';
+import { contextOf, type FetchedFile, isFile } from '../context.ts';
 import { GETTERS } from '../evaluate.ts';
 import { Fields } from '../fields.ts';
 import { FakeGuest } from '../guest.testing.ts';
@@ -35,6 +37,14 @@ describe('file getters', () => {
     expect(await get('vm_file', guest, { multi: true, path, gives: [1, 2] })).toEqual(['b.txt: B', null]);
   });
 
+  it('vm_file brings the files beside the one that it gives, by their names in the task', async () => {
+    const guest = new FakeGuest().put('/d/a.txt', 'A').put('/d/b.txt', 'B');
+    const config = { type: 'vm_file', multi: true, path: ['/d/a.txt', '/d/b.txt', '/d/none'], dest: ['x', 'y', 'z'] };
+    const context = contextOf(task, guest, {});
+    const file = (await GETTERS.get('vm_file')!(new Fields('vm_file', 't1', config), context)) as FetchedFile;
+    expect([show(file), file.beside?.map(show)]).toEqual(['x: A', ['y: B']]);
+  });
+
   it('cloud_file and inline_file bring what the task carries', async () => {
     expect(await get('cloud_file', new FakeGuest(), { path: 'data:,hi' })).toBe('data:,hi: hi');
     expect(await get('inline_file', new FakeGuest(), { content: 'hi\n' })).toBe('expected.txt: hi\n');
@@ -50,8 +60,21 @@ describe('file getters', () => {
     const guest = new FakeGuest().put('/a.csv', 'name,qty\npear,3\n');
     const config = { path: '/a.csv', file_type: 'csv', file_content: 'last_row' };
     expect(await get('content_from_vm_file', guest, config)).toEqual(['pear', '3']);
-    const other = get('content_from_vm_file', guest, { ...config, file_type: 'xlsx' });
-    await expect(other).rejects.toThrow('last_row of a xlsx file is not supported');
+    const other = get('content_from_vm_file', guest, { ...config, file_type: 'docx' });
+    await expect(other).rejects.toThrow('last_row of a docx file is not supported');
+  });
+
+  it('content_from_vm_file reads the last row of a workbook as pandas shows it', async () => {
+    const folder = join(import.meta.dirname, '../../../fixtures/documents/sheets');
+    const read = (name: string) => {
+      const guest = new FakeGuest();
+      guest.files.set('/a.xlsx', readFileSync(join(folder, name)));
+      return get('content_from_vm_file', guest, { path: '/a.xlsx', file_type: 'xlsx', file_content: 'last_row' });
+    };
+    expect(await read('data.xlsx')).toEqual(['Dora', '4', '0.12345', 'False', '2024-01-05 00:00:00', '8']);
+    expect(await read('charts.xlsx')).toEqual(['Apr', '6', '3']);
+    expect(await read('cities.xlsx')).toEqual(['nan', 'nan', 'City 21']);
+    expect(await read('golden.json')).toBeNull();
   });
 
   it('list_directory walks folders', async () => {
