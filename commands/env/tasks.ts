@@ -3,9 +3,10 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
-import { filterTasks, loadTasks, type TaskFilter } from '../../lib/osworld/load.ts';
+import { filterTasks, loadTasks } from '../../lib/osworld/load.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { AnyRecord, Task } from '../../lib/stream/records.ts';
+import { filterOf } from '../task_filter.ts';
 
 /** Prints the tasks that the filters leave, then a summary. */
 export async function run(context: CommandContext): Promise<number> {
@@ -57,14 +58,4 @@ async function readTasks(context: CommandContext, skipped: { count: number }, pa
     }
   }
   return tasks;
-}
-
-function filterOf({ options, io }: CommandContext): TaskFilter {
-  return {
-    domains: options.domain as string[] | undefined,
-    ids: options.id as string[] | undefined,
-    meta: typeof options.meta === 'string' ? resolvePath(io, options.meta) : undefined,
-    sample: options.sample as number | undefined,
-    seed: options.seed as number | undefined,
-  };
 }

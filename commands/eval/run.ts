@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
+import { resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
@@ -7,24 +6,27 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { stopCode } from '../../lib/cli/stop.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
 import { DartError, messageOf } from '../../lib/errors.ts';
-import { loadTasks } from '../../lib/osworld/load.ts';
-import { normaliseTask } from '../../lib/osworld/task.ts';
+import { checkTask } from '../../lib/osworld/check.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
+import { PageChoice } from '../../lib/report/evaluation_page.ts';
 import { percent } from '../../lib/report/tables.ts';
-import { runSession, type SessionOptions } from '../../lib/rollout/session.ts';
+import { runSession } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
-import { BlobStore } from '../../lib/stream/blobs.ts';
-import type { Task } from '../../lib/stream/records.ts';
+import type { Task, Trajectory } from '../../lib/stream/records.ts';
 import { tellOfCleanUp } from '../clean_up.ts';
 import { newRunId } from '../run_id.ts';
-import { serverSettings } from '../server_settings.ts';
-import { conclude } from './verdict.ts';
+import { whyNot } from './check.ts';
+import { Journal } from './journal.ts';
+import { openScreenshots, type Screenshots } from './screenshots.ts';
+import { sessionSettings, termsOf } from './settings.ts';
+import { tasksOf } from './tasks.ts';
+import { conclude, type Ending, type Measured, prepareEnding } from './verdict.ts';
 
 /** `dart-eval`: every task, `--repeats` times, on desktops whose seeds training never uses. */
 export async function run(context: CommandContext): Promise<number> {
-  const { options, io } = context;
+  const { options } = context;
   const skipped = { count: 0 };
-  const tasks = await tasksOf(context, skipped);
+  const { tasks, evaluation } = chooseTasks(context, await givenTasks(context, skipped));
   const total = tasks.length * (options.repeats as number);
   if (options['dry-run']) {
     logOf(context).info(
@@ -33,8 +35,95 @@ export async function run(context: CommandContext): Promise<number> {
     return 0;
   }
   refuseOneFile(context);
+  const ending = await prepareEnding(context);
+  const journal =
+    options.resume === undefined
+      ? null
+      : await Journal.open(resolvePath(context.io, String(options.resume)), termsOf(context));
+  const screenshots = openScreenshots(context, ending.reports);
+  try {
+    const work: Work = { tasks, total, evaluation, journal, ending, screenshots, skipped: skipped.count };
+    return await measure(context, work);
+  } finally {
+    await journal?.close();
+    screenshots.close();
+  }
+}
+
+interface Work {
+  tasks: Task[];
+  total: number;
+  evaluation: Evaluation;
+  journal: Journal | null;
+  ending: Ending;
+  screenshots: Screenshots;
+  skipped: number;
+}
+
+/** Tasks that cannot be scored here are not run: they are in the results, without a score and with the reason. */
+function chooseTasks(context: CommandContext, given: readonly Task[]): { tasks: Task[]; evaluation: Evaluation } {
   const evaluation = new Evaluation();
+  const tasks: Task[] = [];
+  for (const task of given) {
+    const check = checkTask(task);
+    if (check.verdict === 'native') {
+      tasks.push(task);
+      continue;
+    }
+    evaluation.addUnsupported(task, whyNot(check));
+    logOf(context).warnOften('tasks that cannot be scored here', `${task.task_id}: not run: ${whyNot(check)}`);
+  }
+  return { tasks, evaluation };
+}
+
+async function measure(context: CommandContext, work: Work): Promise<number> {
+  const { options } = context;
+  const { tasks, total, evaluation, journal, ending, screenshots } = work;
+  const page = { choice: new PageChoice(), loadBlob: screenshots.load };
+  const ids = new Set(tasks.map(({ task_id }) => task_id));
+  const before = (journal?.before ?? []).filter(({ task_id }) => ids.has(task_id));
+  for (const trajectory of before) {
+    evaluation.add(trajectory);
+    page.choice.add(trajectory);
+  }
+  if (before.length > 0) logOf(context).info(`${before.length} of ${total} rollouts were scored before`);
+  const take = async (trajectory: Trajectory) => {
+    await journal?.write(trajectory);
+    evaluation.add(trajectory);
+    page.choice.add(trajectory);
+  };
+  const measured = await rollOut(context, work, take, before);
+  return conclude(context, {
+    ...{ evaluation, ending, page },
+    circumstances: {
+      ...measured,
+      temperature: options.temperature,
+      repeats: options.repeats,
+      max_steps: options['max-steps'],
+      protocol: options.protocol,
+      fail_at_limit: options['fail-at-limit'] === true,
+      gate: options.gate,
+      resumed: before.length,
+      skipped: work.skipped,
+    },
+  });
+}
+
+/** The rollouts themselves. @returns policy and version that were measured. */
+async function rollOut(
+  context: CommandContext,
+  { tasks, total, evaluation, journal, screenshots }: Work,
+  take: (trajectory: Trajectory) => Promise<void>,
+  before: readonly Trajectory[],
+): Promise<Measured['circumstances']> {
+  const { io, options } = context;
+  const settings = sessionSettings(context, tasks);
+  if (before.length >= total) {
+    const [first] = before;
+    return { policy: first?.policy.name ?? options.policy, model_version: first?.policy.versions[0] ?? null };
+  }
   const trajectories = options.trajectories === undefined ? null : await openOutput(context, 'trajectories');
+  for (const trajectory of before) await trajectories?.write(trajectory);
   const progress = new Progress(context, 'evaluating');
   const runId = `evaluation-${newRunId()}`;
   const byHand = tellOfCleanUp(options.env as string, runId);
@@ -49,11 +138,14 @@ export async function run(context: CommandContext): Promise<number> {
   const stopping = stoppingOf(io.signal, 0, (reason) => stopCode(reason) === 0);
   try {
     const { version, policy } = await runSession({
-      ...settings(context, tasks),
+      ...settings,
+      blobs: screenshots.store,
+      done: journal?.done,
       environments,
       stopping,
-      write: async (trajectory) => {
-        evaluation.add(trajectory);
+      write: async (ended: Trajectory) => {
+        const trajectory = { ...ended, protocol: options.protocol };
+        await take(trajectory);
         await trajectories?.write(trajectory);
       },
       notes: {
@@ -65,14 +157,7 @@ export async function run(context: CommandContext): Promise<number> {
     progress.stop();
     // What has ended is kept, also after Ctrl-C: `dart-eval score` takes it from there.
     await trajectories?.close();
-    return await conclude(context, evaluation, {
-      policy,
-      model_version: version,
-      temperature: options.temperature,
-      repeats: options.repeats,
-      max_steps: options['max-steps'],
-      skipped: skipped.count,
-    });
+    return { policy, model_version: version };
   } finally {
     progress.stop();
     stopping.dispose();
@@ -83,83 +168,26 @@ export async function run(context: CommandContext): Promise<number> {
 
 /** Two outputs in one file would leave only the later one. */
 function refuseOneFile({ options, io }: CommandContext): void {
-  const [results, trajectories] = [options.output, options.trajectories];
-  if (typeof trajectories !== 'string' || typeof results !== 'string') return;
-  if (resolvePath(io, results) !== resolvePath(io, trajectories)) return;
-  throw new DartError('the results go to this file, too', {
-    where: `--trajectories ${trajectories}`,
-    hint: 'another name',
-  });
+  const named = ['trajectories', 'resume'].filter((name) => typeof options[name] === 'string');
+  const taken = new Map<string, string>();
+  if (typeof options.output === 'string' && options.output !== '-')
+    taken.set(resolvePath(io, options.output), 'the results go to this file, too');
+  for (const name of named) {
+    const path = resolvePath(io, String(options[name]));
+    const message = taken.get(path);
+    if (message !== undefined)
+      throw new DartError(message, { where: `--${name} ${options[name]}`, hint: 'another name' });
+    taken.set(path, 'the trajectories go to this file, too');
+  }
 }
 
 function standing(evaluation: Evaluation, total: number): string {
-  const { rollouts, score } = evaluation.total();
-  return `${rollouts} of ${total} rollouts${score ? `, success so far ${percent(score.value)}` : ''}`;
+  const { rollouts, score } = evaluation.standing();
+  return `${rollouts} of ${total} rollouts${score === null ? '' : `, success so far ${percent(score)}`}`;
 }
 
-/** An evaluation is a session of rollouts without curation: fixed number, fixed length, one version throughout. */
-function settings(
-  context: CommandContext,
-  tasks: Task[],
-): Omit<SessionOptions, 'environments' | 'stopping' | 'write' | 'notes'> {
-  const { options, io } = context;
-  const maxSteps = options['max-steps'] as number;
-  if (typeof options.policy !== 'string') {
-    throw new DartError('no policy', { where: '--policy', hint: '--policy onnx:fixtures/policies/base.onnx' });
-  }
-  return {
-    runId: 'evaluation',
-    tasks,
-    policy: options.policy,
-    workers: options.workers as number,
-    servers: { ...serverSettings(context), update: 'off' },
-    rollouts: options.repeats as number,
-    follow: false,
-    mode: 'async',
-    batchGroups: 1,
-    versionWaitMs: 0,
-    sync: 'one',
-    syncIntervalMs: 1000,
-    seed: (options.seed as number | undefined) ?? 0,
-    evaluation: true,
-    dynamicRollouts: false,
-    dynamicLength: false,
-    limits: { minSteps: maxSteps, maxSteps, slack: 0 },
-    successWindow: 1,
-    sampling: { temperature: options.temperature as number },
-    onParseError: 'observe',
-    failAtLimit: false,
-    blobs: typeof options.blobs === 'string' ? new BlobStore(resolvePath(io, options.blobs)) : NOWHERE,
-    store: null,
-  };
-}
-
-/** Screenshots of an evaluation are named by their content and kept only where `--blobs` says. */
-const NOWHERE = { putSync: (png: Uint8Array) => createHash('sha256').update(png).digest('hex') };
-
-async function tasksOf(context: CommandContext, skipped: { count: number }): Promise<Task[]> {
+async function givenTasks(context: CommandContext, skipped: { count: number }): Promise<Task[]> {
   const { tasks: source } = context.options;
-  if (typeof source !== 'string') {
-    throw new DartError('no tasks', { where: '--tasks', hint: '--tasks fixtures/tasks/embedded' });
-  }
-  const tasks: Task[] = [];
-  if (source !== '-') {
-    const onBad = skipping(context, skipped);
-    for await (const task of loadTasks(resolvePath(context.io, source), {}, { onBad })) tasks.push(task);
-    return tasks;
-  }
-  for await (const { record, where } of readInputs(context, ['-'], skipped)) {
-    if (record.type !== 'task') continue;
-    const task = normaliseTask(record, where);
-    if (tasks.some(({ task_id }) => task_id === task.task_id)) {
-      throw new DartError(`task ${task.task_id} came before`, {
-        where,
-        hint: 'each task once; --repeats N runs it N times',
-      });
-    }
-    tasks.push(task);
-  }
-  if (tasks.length === 0)
-    throw new DartError('no task record', { where: 'stdin', hint: 'dart-env tasks --from DIR | …' });
-  return tasks;
+  if (typeof source === 'string') return tasksOf(context, source, skipped);
+  throw new DartError('no tasks', { where: '--tasks', hint: '--tasks fixtures/tasks/embedded' });
 }

@@ -3,14 +3,20 @@ import { logOf } from '../../lib/cli/log.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
+import { PageChoice } from '../../lib/report/evaluation_page.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
-import { conclude } from './verdict.ts';
+import { givenBlobs } from '../blobs.ts';
+import { nothing } from './screenshots.ts';
+import { conclude, prepareEnding } from './verdict.ts';
 
 /** `dart-eval score [FILES|-]`: records of other types are not scores and are left aside. */
 export async function run(context: CommandContext): Promise<number> {
   const { io } = context;
   const log = logOf(context);
+  const ending = await prepareEnding(context);
+  const blobs = givenBlobs(context);
   const evaluation = new Evaluation();
+  const choice = new PageChoice();
   const progress = new Progress(context, 'scoring');
   const skipped = { count: 0 };
   const seen = { trajectories: 0, repeated: 0, others: new Map<string, number>() };
@@ -21,7 +27,9 @@ export async function run(context: CommandContext): Promise<number> {
         continue;
       }
       seen.trajectories += 1;
-      if (!evaluation.add(parseRecord('trajectory', record, where))) seen.repeated += 1;
+      const trajectory = parseRecord('trajectory', record, where);
+      if (evaluation.add(trajectory)) choice.add(trajectory);
+      else seen.repeated += 1;
       progress.update(() => `${seen.trajectories} trajectories of ${evaluation.tasks} tasks`);
     }
   } catch (error) {
@@ -32,7 +40,11 @@ export async function run(context: CommandContext): Promise<number> {
   }
   if (seen.repeated > 0) log.warn(`${seen.repeated} trajectories came twice and were counted once`);
   if (seen.trajectories === 0 && !io.signal.aborted) log.warn(nothingToScore(seen.others));
-  return conclude(context, evaluation, { skipped: skipped.count, repeated: seen.repeated });
+  return conclude(context, {
+    ...{ evaluation, ending },
+    page: { choice, loadBlob: blobs ? (sha256) => blobs.read(sha256) : nothing },
+    circumstances: { gate: context.options.gate, skipped: skipped.count, repeated: seen.repeated },
+  });
 }
 
 function nothingToScore(others: ReadonlyMap<string, number>): string {

@@ -1,26 +1,31 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
-import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
+import type { CommandSpec } from '../../lib/cli/spec.ts';
+import { ASSET_OPTIONS } from '../assets.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
+import { TASK_FILTERS } from '../task_filter.ts';
+import { GATE_OPTION, RUN_OPTIONS, VERDICT_OPTIONS } from './options.ts';
+import { check, fetchAssets, metric } from './task_commands.ts';
 
-const THRESHOLDS: readonly OptionSpec[] = [
-  {
-    name: 'fail-under',
-    type: 'number',
-    value: 'SUCCESS',
-    min: 0,
-    max: 1,
-    describe: 'Exit 1 when the mean success is below this (0..1)',
-    group: 'Verdict',
-  },
-];
+const REFUSED = 'a gate that does not let it pass (--fail-under, --baseline), or nothing could be scored';
 
 /** `dart-eval score`: what trajectories made elsewhere are worth. */
 const score: CommandSpec = {
   name: 'score',
   summary: 'Score trajectories that were made before',
   description:
-    'Reads trajectory records and prints one result record a task and a summary with the 95% interval of the mean success (Wilson). Rollouts that ended in an error have no score: they are counted, never taken as 0.',
-  options: [...THRESHOLDS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS],
+    'Reads trajectory records and prints one result record a task and a summary, with the same gates and reports as dart-eval. Rollouts that ended in an error have no score: they are counted, and a 0 only in the numbers that say so.',
+  options: [
+    {
+      name: 'blobs',
+      type: 'string',
+      value: 'DIR',
+      describe: 'Folder of the screenshots, for an HTML report',
+      group: 'Output',
+    },
+    ...VERDICT_OPTIONS,
+    ...OUTPUT_OPTIONS,
+    ...COMMON_OPTIONS,
+  ],
   positionals: [{ name: 'files', describe: 'NDJSON files with trajectories, - for standard input', multiple: true }],
   examples: [
     {
@@ -29,7 +34,7 @@ const score: CommandSpec = {
       describe: 'what the experts score',
     },
   ],
-  exitCodes: { 1: 'mean success below --fail-under, or nothing could be scored' },
+  exitCodes: { 1: REFUSED },
   run: async (context) => (await import('./score.ts')).run(context),
 };
 
@@ -49,6 +54,16 @@ const compare: CommandSpec = {
       describe: 'Exit 1 when the lower end of the interval of the gain is below this',
       group: 'Verdict',
     },
+    {
+      name: 'max-regression',
+      type: 'number',
+      value: 'LOSS',
+      min: 0,
+      max: 1,
+      describe: 'Exit 1 when the mean has fallen by more than this and a gain is unlikely (p below 0.05)',
+      group: 'Verdict',
+    },
+    GATE_OPTION,
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
   ],
@@ -57,7 +72,7 @@ const compare: CommandSpec = {
     { name: 'after', describe: 'Results of the second policy', required: true },
   ],
   examples: [{ command: 'dart-eval compare base.ndjson trained.ndjson --table', describe: 'the gain of training' }],
-  exitCodes: { 1: 'gain below --fail-under, or no task in common' },
+  exitCodes: { 1: 'gain below --fail-under, a regression, or no task in common' },
   run: async (context) => (await import('./compare.ts')).run(context),
 };
 
@@ -68,7 +83,7 @@ export const spec: CommandSpec = {
   name: 'dart-eval',
   summary: 'Measure a policy on OSWorld-style tasks',
   description:
-    'Runs each task --repeats times with a fixed temperature on desktops whose seeds training never uses, and prints one result record a task and a summary: mean success with its 95% interval. --table adds a table by domain on stderr.',
+    'Runs each task --repeats times with a fixed temperature on desktops whose seeds training never uses, and prints one result record a task and a summary: success rate with its 95% interval (a bootstrap over tasks), the same with 0 for what could not be scored, and pass@k. --table adds a table by domain on stderr. docs/eval.md goes from nothing to a gate in CI.',
   options: [
     {
       name: 'tasks',
@@ -77,64 +92,16 @@ export const spec: CommandSpec = {
       describe: 'Task records or a folder of OSWorld task files; - reads standard input',
       group: 'What',
     },
-    {
-      name: 'policy',
-      type: 'string',
-      value: 'SPEC',
-      describe: 'Policy to measure, as for dart-rollout',
-      group: 'What',
-    },
-    {
-      name: 'env',
-      type: 'string',
-      value: 'SPEC',
-      default: 'embedded:8',
-      describe: 'Desktops to run on, as for dart-rollout',
-      group: 'What',
-    },
-    { name: 'repeats', type: 'integer', value: 'N', default: 8, min: 1, describe: 'Rollouts a task', group: 'How' },
-    {
-      name: 'temperature',
-      type: 'number',
-      value: 'T',
-      default: 1,
-      min: 0,
-      describe: 'Sampling temperature; 0 takes the likeliest token',
-      group: 'How',
-    },
-    {
-      name: 'max-steps',
-      type: 'integer',
-      value: 'N',
-      default: 15,
-      min: 1,
-      describe: 'Steps an episode may take',
-      group: 'How',
-    },
-    {
-      name: 'workers',
-      type: 'integer',
-      value: 'N',
-      default: 1,
-      min: 1,
-      describe: 'Policy workers that answer the desktops',
-      group: 'How',
-    },
-    {
-      name: 'trajectories',
-      type: 'string',
-      value: 'FILE',
-      describe: 'Also write the trajectories to this file',
-      group: 'Output',
-    },
-    { name: 'blobs', type: 'string', value: 'DIR', describe: 'Folder of the screenshots', group: 'Output' },
-    ...THRESHOLDS,
+    ...TASK_FILTERS,
+    ...RUN_OPTIONS,
+    ...ASSET_OPTIONS,
+    ...VERDICT_OPTIONS,
     ...SERVERS,
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
     DRY_RUN_OPTION,
   ],
-  subcommands: [score, compare],
+  subcommands: [score, compare, check, fetchAssets, metric],
   examples: [
     {
       command: 'dart-eval --tasks fixtures/tasks/embedded --policy onnx:fixtures/policies/base.onnx --table',
@@ -144,7 +111,12 @@ export const spec: CommandSpec = {
       command: 'dart-eval --tasks fixtures/tasks/heldout --policy onnx:runs/demo/policy --fail-under 0.5',
       describe: 'a CI gate: exit 1 below 50% success',
     },
+    {
+      command:
+        'dart-eval --tasks fixtures/tasks/heldout --policy onnx:runs/demo/policy --baseline main.ndjson --report junit=eval.xml,html=eval.html',
+      describe: 'exit 1 on a regression against results of before, with a file for CI and a page to look at',
+    },
   ],
-  exitCodes: { 1: 'mean success below --fail-under, or nothing could be scored' },
+  exitCodes: { 1: REFUSED },
   run: async (context) => (await import('./run.ts')).run(context),
 };

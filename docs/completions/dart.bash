@@ -5,7 +5,7 @@ _dart() {
   local place=${COMP_WORDS[0]##*/} word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-      'dart-env tasks' | 'dart-env up' | 'dart-env down' | 'dart-env list' | 'dart-env logs' | 'dart-env exec' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-env guest' | 'dart-env build-image' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare') place="$place $word" ;;
+      'dart-env tasks' | 'dart-env up' | 'dart-env down' | 'dart-env list' | 'dart-env logs' | 'dart-env exec' | 'dart-env screenshot' | 'dart-env act' | 'dart-env doctor' | 'dart-env guest' | 'dart-env build-image' | 'dart-rollout simulate' | 'dart-rollout serve' | 'dart-rollout show' | 'dart-curate import' | 'dart-curate select-tasks' | 'dart-curate demos' | 'dart-curate pairs' | 'dart-curate pool' | 'dart-curate pool add' | 'dart-curate pool list' | 'dart-curate pool prune' | 'dart-curate pool export' | 'dart-curate stats' | 'dart-curate explain' | 'dart-train export' | 'dart-train init' | 'dart-eval score' | 'dart-eval compare' | 'dart-eval check' | 'dart-eval fetch-assets' | 'dart-eval metric') place="$place $word" ;;
       *) break ;;
     esac
   done
@@ -139,16 +139,30 @@ _dart() {
     'dart-train init --on-error') words='fail skip' ;;
     'dart-train init --log-level') words='error warn info debug' ;;
     'dart-train init --log-format') words='text json' ;;
+    'dart-eval --protocol') words='verified strict hard' ;;
+    'dart-eval --gate') words='scored errors-as-zero' ;;
     'dart-eval --coordinates') words='absolute relative smart-resize' ;;
     'dart-eval --on-error') words='fail skip' ;;
     'dart-eval --log-level') words='error warn info debug' ;;
     'dart-eval --log-format') words='text json' ;;
+    'dart-eval score --gate') words='scored errors-as-zero' ;;
     'dart-eval score --on-error') words='fail skip' ;;
     'dart-eval score --log-level') words='error warn info debug' ;;
     'dart-eval score --log-format') words='text json' ;;
+    'dart-eval compare --gate') words='scored errors-as-zero' ;;
     'dart-eval compare --on-error') words='fail skip' ;;
     'dart-eval compare --log-level') words='error warn info debug' ;;
     'dart-eval compare --log-format') words='text json' ;;
+    'dart-eval check --on-error') words='fail skip' ;;
+    'dart-eval check --log-level') words='error warn info debug' ;;
+    'dart-eval check --log-format') words='text json' ;;
+    'dart-eval fetch-assets --on-error') words='fail skip' ;;
+    'dart-eval fetch-assets --log-level') words='error warn info debug' ;;
+    'dart-eval fetch-assets --log-format') words='text json' ;;
+    'dart-eval metric --protocol') words='verified strict hard' ;;
+    'dart-eval metric --on-error') words='fail skip' ;;
+    'dart-eval metric --log-level') words='error warn info debug' ;;
+    'dart-eval metric --log-format') words='text json' ;;
   esac
   if [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -186,9 +200,12 @@ _dart() {
     'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-train export') words='--output --version-number --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train init') words='--output --reading-steps --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-eval') words='score compare --tasks --policy --env --repeats --temperature --max-steps --workers --trajectories --blobs --fail-under --model --coordinates --request-timeout --request-tries --patience --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
-    'dart-eval score') words='--fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-eval compare') words='--fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-eval') words='score compare check fetch-assets metric --tasks --meta --domain --id --sample --policy --env --repeats --temperature --max-steps --protocol --fail-at-limit --workers --resume --trajectories --blobs --assets --asset-cache --mirror --offline --fail-under --gate --baseline --max-regression --report --model --coordinates --request-timeout --request-tries --patience --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-eval score') words='--blobs --fail-under --gate --baseline --max-regression --report --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-eval compare') words='--fail-under --max-regression --gate --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-eval check') words='--from --meta --domain --id --sample --fail-under --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
+    'dart-eval fetch-assets') words='--from --meta --domain --id --sample --asset-cache --mirror --checksums --parallel --output --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-eval metric') words='--rules --options --protocol --fail-under --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
   esac
   if [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -1,38 +1,48 @@
-import type { Result, Summary, Trajectory } from '../stream/records.ts';
+import type { Result, Summary, Task, Trajectory } from '../stream/records.ts';
 import { SCHEMA_VERSION } from '../stream/records.ts';
-import { type Estimate, wilson } from './interval.ts';
+import type { Estimate } from './interval.ts';
+import {
+  countOutcomes,
+  mean,
+  meanReward,
+  meanWithZeros,
+  type Score,
+  type Scored,
+  scoreOf,
+  type TaskRollouts,
+  trialsOf,
+} from './score.ts';
 
-/** What an evaluation keeps of each rollout. */
-interface Scored {
-  reward: number | null;
-  steps: number;
-  outcome: Trajectory['outcome'];
+interface Entry extends TaskRollouts {
+  byId: Map<string, Scored>;
 }
 
-/** Scores of one task or domain. `score` is null when nothing could be scored. */
-export interface Score {
-  /** Rollouts that ended with a reward. */
-  scored: number;
-  rollouts: number;
-  /** Sum of rewards. */
-  rewards: number;
-  score: Estimate | null;
-  meanSteps: number;
-}
-
-/** Collects trajectories and tells success by task, by domain and in all. Errors are counted apart, never as 0. */
+/**
+ * Collects trajectories and tells success by task, by domain and in all. What could not be scored is counted apart, and
+ * is a 0 only in the numbers that say so (`…_errors_as_zero`).
+ */
 export class Evaluation {
-  readonly #tasks = new Map<string, { domain: string; rollouts: Scored[] }>();
-  readonly #seen = new Set<string>();
+  readonly #tasks = new Map<string, Entry>();
 
-  /** Takes a trajectory once; false where it was taken before (a stream that was joined with itself). */
+  /**
+   * Takes a trajectory once; false where it was taken before (a stream that was joined with itself). One that was run
+   * again after an error (`--resume`) takes the place of the error.
+   */
   add(trajectory: Trajectory): boolean {
-    if (this.#seen.has(trajectory.trajectory_id)) return false;
-    this.#seen.add(trajectory.trajectory_id);
-    const entry = this.#tasks.get(trajectory.task_id) ?? { domain: trajectory.domain, rollouts: [] };
-    entry.rollouts.push({ reward: trajectory.reward, steps: trajectory.steps.length, outcome: trajectory.outcome });
-    this.#tasks.set(trajectory.task_id, entry);
+    const { trajectory_id, task_id, domain, reward, outcome, error } = trajectory;
+    const task = this.#taskOf(task_id, domain);
+    const before = task.byId.get(trajectory_id);
+    if (before && !(before.reward === null && reward !== null)) return false;
+    const scored: Scored = { reward, outcome, error, steps: trajectory.steps.length, seconds: secondsOf(trajectory) };
+    task.byId.set(trajectory_id, scored);
+    if (before) task.rollouts[task.rollouts.indexOf(before)] = scored;
+    else task.rollouts.push(scored);
     return true;
+  }
+
+  /** A task that cannot be scored here, and why. */
+  addUnsupported({ task_id, domain }: Pick<Task, 'task_id' | 'domain'>, reason: string): void {
+    this.#taskOf(task_id, domain).unsupported = reason;
   }
 
   get tasks(): number {
@@ -41,53 +51,55 @@ export class Evaluation {
 
   /** One `result` record a task, in the order of domain and task. */
   results(): Result[] {
-    return this.#sorted().map(([task_id, { domain, rollouts }]) => {
-      const { scored, score } = summarise(rollouts);
-      return {
-        type: 'result',
-        v: SCHEMA_VERSION,
-        task_id,
-        domain,
-        score: score?.value ?? null,
-        rollouts: rollouts.length,
-        scored,
-        successes: rollouts.filter((r) => r.outcome === 'success').length,
-        mean_steps: mean(rollouts.map((r) => r.steps)),
-        outcomes: countOutcomes(rollouts),
-      };
-    });
+    return this.#sorted().map(([task_id, task]) => resultOf(task_id, task));
   }
 
   byDomain(): Map<string, Score> {
-    const domains = new Map<string, Scored[]>();
-    for (const [, { domain, rollouts }] of this.#sorted())
-      domains.set(domain, [...(domains.get(domain) ?? []), ...rollouts]);
-    return new Map([...domains].map(([domain, rollouts]) => [domain, summarise(rollouts)]));
+    const domains = new Map<string, TaskRollouts[]>();
+    for (const [, task] of this.#sorted()) domains.set(task.domain, [...(domains.get(task.domain) ?? []), task]);
+    return new Map([...domains].map(([domain, tasks]) => [domain, scoreOf(tasks)]));
   }
 
   total(): Score {
-    return summarise([...this.#tasks.values()].flatMap((task) => task.rollouts));
+    return scoreOf(this.#sorted().map(([, task]) => task));
+  }
+
+  /** Rollouts so far, and the mean reward of the scored ones: cheap enough for every line of progress. */
+  standing(): { rollouts: number; score: number | null } {
+    const rollouts = [...this.#tasks.values()].flatMap((task) => task.rollouts);
+    return { rollouts: rollouts.length, score: meanReward({ rollouts }) };
   }
 
   /** Fields of the closing `summary` record. */
   summary(command: string): Summary {
-    const { score, scored, rollouts, meanSteps } = this.total();
-    const perTask = this.results().map((result) => result.score);
+    const total = this.total();
+    const tasks = [...this.#tasks.values()];
+    const solved = tasks.filter((task) => (meanReward(task) ?? 0) > 0).length;
     return {
       type: 'summary',
       v: SCHEMA_VERSION,
       command,
-      success: score?.value ?? null,
-      success_low: score?.low ?? null,
-      success_high: score?.high ?? null,
-      tasks: this.#tasks.size,
+      ...named('success', total.score),
+      ...named('success_rate', total.rate),
+      ...named('success_rate_errors_as_zero', total.zeroRate),
+      pass_at_k: Object.fromEntries(total.passAtK.map(({ k, value }) => [k, value])),
+      tasks: total.tasks,
+      errored: total.errored,
+      unsupported: total.unsupported,
       /** Tasks with at least one success, as a share of all. */
-      coverage: this.#tasks.size === 0 ? null : perTask.filter((s) => s !== null && s > 0).length / this.#tasks.size,
-      rollouts,
-      scored,
-      mean_steps: meanSteps,
-      outcomes: countOutcomes([...this.#tasks.values()].flatMap((task) => task.rollouts)),
+      coverage: total.tasks === 0 ? null : solved / total.tasks,
+      rollouts: total.rollouts,
+      scored: total.scored,
+      mean_steps: total.meanSteps,
+      mean_seconds: total.meanSeconds,
+      outcomes: countOutcomes(tasks.flatMap((task) => task.rollouts)),
     };
+  }
+
+  #taskOf(task_id: string, domain: string): Entry {
+    const task: Entry = this.#tasks.get(task_id) ?? { domain, rollouts: [], unsupported: null, byId: new Map() };
+    this.#tasks.set(task_id, task);
+    return task;
   }
 
   #sorted() {
@@ -95,26 +107,39 @@ export class Evaluation {
   }
 }
 
-function summarise(rollouts: readonly Scored[]): Score {
-  const rewards = rollouts.flatMap((r) => (r.reward === null ? [] : [r.reward]));
-  const sum = rewards.reduce((a, b) => a + b, 0);
+function named(name: string, estimate: Estimate | null): Record<string, number | null> {
   return {
-    scored: rewards.length,
-    rollouts: rollouts.length,
-    rewards: sum,
-    score: rewards.length === 0 ? null : wilson(sum, rewards.length),
-    meanSteps: mean(rollouts.map((r) => r.steps)),
+    [name]: estimate?.value ?? null,
+    [`${name}_low`]: estimate?.low ?? null,
+    [`${name}_high`]: estimate?.high ?? null,
   };
 }
 
-function countOutcomes(rollouts: readonly Scored[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { outcome } of rollouts) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
+function resultOf(task_id: string, task: TaskRollouts): Result {
+  const { domain, rollouts, unsupported } = task;
+  const trials = trialsOf(task);
+  const error = rollouts.find((rollout) => rollout.reward === null)?.error;
+  return {
+    type: 'result',
+    v: SCHEMA_VERSION,
+    task_id,
+    domain,
+    score: meanReward(task),
+    score_errors_as_zero: meanWithZeros(task),
+    rollouts: rollouts.length,
+    scored: trials.rollouts,
+    successes: trials.successes,
+    mean_steps: mean(rollouts.map((rollout) => rollout.steps)),
+    mean_seconds: mean(rollouts.map((rollout) => rollout.seconds)),
+    outcomes: countOutcomes(rollouts),
+    ...(error === undefined ? {} : { error }),
+    ...(unsupported === null ? {} : { unsupported }),
+  };
 }
 
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length;
+function secondsOf({ started_at, finished_at }: Trajectory): number {
+  const ms = Date.parse(finished_at) - Date.parse(started_at);
+  return ms > 0 ? ms / 1000 : 0;
 }
 
 function compare(a: string, b: string): number {

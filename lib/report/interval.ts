@@ -37,6 +37,25 @@ export function wilson(successes: number, trials: number): Estimate {
  * @param resamples how many means are drawn; seeded, so that the same values give the same interval
  */
 export function bootstrapMean(values: readonly number[], resamples = 10_000): Estimate {
+  const means = bootstrapMeans(values, resamples);
+  return {
+    value: values.reduce((a, b) => a + b, 0) / values.length,
+    low: means[Math.floor(0.025 * (resamples - 1))]!,
+    high: means[Math.ceil(0.975 * (resamples - 1))]!,
+  };
+}
+
+/**
+ * How likely a mean difference of at least 0 is among the resampled ones: a one-sided p of "it has become worse", by the
+ * same draws as `bootstrapMean`.
+ */
+export function bootstrapNotBelowZero(values: readonly number[], resamples = 10_000): number {
+  const means = bootstrapMeans(values, resamples);
+  return means.filter((mean) => mean >= 0).length / resamples;
+}
+
+/** Means of samples drawn from the values with replacement, in ascending order. */
+function bootstrapMeans(values: readonly number[], resamples: number): Float64Array {
   if (values.length === 0) throw new RangeError('a mean needs at least one value');
   const random = new Random(`bootstrap:${values.length}`);
   const means = new Float64Array(resamples);
@@ -45,10 +64,5 @@ export function bootstrapMean(values: readonly number[], resamples = 10_000): Es
     for (let j = 0; j < values.length; j++) sum += values[random.int(values.length)]!;
     means[i] = sum / values.length;
   }
-  means.sort();
-  return {
-    value: values.reduce((a, b) => a + b, 0) / values.length,
-    low: means[Math.floor(0.025 * (resamples - 1))]!,
-    high: means[Math.ceil(0.975 * (resamples - 1))]!,
-  };
+  return means.sort();
 }

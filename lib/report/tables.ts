@@ -1,5 +1,6 @@
 import type { Comparison } from './compare.ts';
-import type { Evaluation, Score } from './evaluation.ts';
+import type { Evaluation } from './evaluation.ts';
+import type { Score } from './score.ts';
 
 export type Row = readonly (string | number | null)[];
 
@@ -8,18 +9,46 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(1)}%`;
 }
 
-/** Head and rows of the table by domain, the whole last. */
+type Column = readonly [name: string, cell: (score: Score) => string | number | null];
+
+/**
+ * Head and rows of the table by domain, the whole last. Success is that of scored tasks, its interval a bootstrap over
+ * tasks. Columns of what could not be scored are there where something could not.
+ */
 export function domainTable(evaluation: Evaluation): [head: readonly string[], rows: readonly Row[]] {
+  const total = evaluation.total();
+  const columns = columnsOf(total);
+  const row = (name: string, score: Score): Row => [name, ...columns.map(([, cell]) => cell(score))];
   const rows = [...evaluation.byDomain()].map(([domain, score]) => row(domain, score));
   return [
-    ['domain', 'success', '95% interval', 'scored', 'rollouts', 'steps'],
-    [...rows, row('all', evaluation.total())],
+    ['domain', ...columns.map(([name]) => name)],
+    [...rows, row('all', total)],
   ];
 }
 
-function row(name: string, { score, scored, rollouts, meanSteps }: Score): Row {
-  const interval = score ? `${percent(score.low)}–${percent(score.high)}` : null;
-  return [name, score ? percent(score.value) : null, interval, scored, rollouts, meanSteps.toFixed(1)];
+function columnsOf(total: Score): Column[] {
+  const powers = total.passAtK.map(({ k }) => k).filter((k) => k > 1);
+  const lacking: Column[] = [
+    ['with errors 0', ({ zeroRate }) => (zeroRate ? percent(zeroRate.value) : null)],
+    ['errored', ({ errored }) => errored],
+    ['unsupported', ({ unsupported }) => unsupported],
+  ];
+  return [
+    ['success', ({ rate }) => (rate ? percent(rate.value) : null)],
+    ['95% interval', ({ rate }) => (rate ? `${percent(rate.low)}–${percent(rate.high)}` : null)],
+    ...powers.map((power): Column => [`pass@${power}`, (score) => passOf(score, power)]),
+    ['tasks', ({ tasks }) => tasks],
+    ...(total.scored < total.rollouts || total.unsupported > 0 ? lacking : []),
+    ['scored', ({ scored }) => scored],
+    ['rollouts', ({ rollouts }) => rollouts],
+    ['steps', ({ meanSteps }) => meanSteps.toFixed(1)],
+    ['seconds', ({ meanSeconds }) => meanSeconds.toFixed(1)],
+  ];
+}
+
+function passOf({ passAtK }: Score, power: number): string | null {
+  const found = passAtK.find(({ k }) => k === power);
+  return found ? percent(found.value) : null;
 }
 
 /** Head and rows of a comparison: the tasks that moved most first, `limit` of them, then the mean of all. */
@@ -38,4 +67,21 @@ export function comparisonTable(comparison: Comparison, limit = 20): [head: read
 /** Percentage points with a sign. */
 export function signed(difference: number): string {
   return `${difference >= 0 ? '+' : '−'}${(100 * Math.abs(difference)).toFixed(1)} pt`;
+}
+
+/** Head and rows of the mean gain by domain. */
+export function domainGains(comparison: Comparison): [head: readonly string[], rows: readonly Row[]] {
+  const domains = [...new Set(comparison.tasks.map(({ domain }) => domain))].sort();
+  const rows = domains.map((domain): Row => {
+    const tasks = comparison.tasks.filter((task) => task.domain === domain);
+    const mean = (side: 'before' | 'after') => tasks.reduce((sum, task) => sum + task[side], 0) / tasks.length;
+    return [
+      domain,
+      tasks.length,
+      percent(mean('before')),
+      percent(mean('after')),
+      signed(mean('after') - mean('before')),
+    ];
+  });
+  return [['domain', 'tasks', 'before', 'after', 'gain'], rows];
 }
