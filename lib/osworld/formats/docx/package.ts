@@ -73,9 +73,8 @@ export class WordPackage {
     const overrides = new Map<string, string>();
     const defaults = new Map<string, string>();
     for (const element of elementsOf(this.tree('[Content_Types].xml'))) {
-      const type = attributeOf(element, 'ContentType') ?? '';
       const [into, name] = element.localName === 'Override' ? [overrides, 'PartName'] : [defaults, 'Extension'];
-      into.set((attributeOf(element, name) ?? '').toLowerCase(), type);
+      into.set(given(element, name).toLowerCase(), given(element, 'ContentType'));
     }
     return (path) => {
       const extension = /\.([^./]*)$/.exec(path)?.[1] ?? '';
@@ -87,11 +86,18 @@ export class WordPackage {
 }
 
 function relationshipOf(element: Element, folder: string): [string, Relationship] {
-  const id = attributeOf(element, 'Id') ?? '';
+  const id = given(element, 'Id');
   const isExternal = attributeOf(element, 'TargetMode') === 'External';
-  const target = attributeOf(element, 'Target') ?? '';
+  const target = given(element, 'Target');
   const path = isExternal ? target : resolve(folder, target);
-  return [id, { id, type: attributeOf(element, 'Type') ?? '', target: path, isExternal }];
+  return [id, { id, type: given(element, 'Type'), target: path, isExternal }];
+}
+
+/** An attribute that must be there. */
+function given(element: Element, name: string): string {
+  const value = attributeOf(element, name);
+  if (value === undefined) throw new BrokenDocument(`${element.nodeName} has no ${name}`);
+  return value;
 }
 
 function resolve(folder: string, target: string): string {
