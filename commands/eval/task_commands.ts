@@ -7,7 +7,7 @@ import { FROM_OPTION, PROTOCOL_OPTION } from './options.ts';
 /** `dart-eval check`: what tasks need. */
 export const check: CommandSpec = {
   name: 'check',
-  summary: 'Say of each task what it needs and whether it can be scored here',
+  summary: 'Say what each task needs, and whether it can be scored',
   description:
     'Runs nothing. Prints one check record a task: the set-up steps, getters and metrics that it uses, the files that it downloads, the accounts and the proxy that it asks for, and a verdict: native (everything is implemented here), bridge (needs an installed OSWorld or an account), unsupported, with the reasons. The summary counts them.',
   options: [

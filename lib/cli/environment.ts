@@ -15,6 +15,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'DART_MIN_STEPS',
   'DART_MODE',
   'DART_PRESET',
+  'DART_REPORT',
   'DART_RESET',
   'DART_TASK',
 ]);
