@@ -9,17 +9,17 @@ const R = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
 /** A Word document as python-docx sees it: what lies in tables, frames and content controls is none of its paragraphs. */
 export class WordDocument {
-  readonly paragraphs: Paragraph[];
   private readonly parts: WordPackage;
-  private readonly body: Element;
+  private known: Paragraph[] | null = null;
 
   /** Throws a BrokenDocument where the bytes are no Word document. */
   constructor(bytes: Uint8Array) {
     this.parts = new WordPackage(bytes);
-    const body = childOf(this.parts.root, W, 'body');
-    if (body === undefined) throw new BrokenDocument('the document has no w:body');
-    this.body = body;
-    this.paragraphs = childrenOf(body, W, 'p').map((element) => new Paragraph(element));
+  }
+
+  get paragraphs(): Paragraph[] {
+    this.known ??= childrenOf(this.body, W, 'p').map((element) => new Paragraph(element));
+    return this.known;
   }
 
   get texts(): string[] {
@@ -33,7 +33,10 @@ export class WordDocument {
 
   /** Files of the pictures that the main part refers to, in the order of its relationships. */
   get images(): Uint8Array[] {
-    const related = this.parts.relationships(this.parts.main).filter(({ type }) => type.includes('image'));
+    const related = this.parts.relationships(this.parts.main).filter(({ id, type }) => {
+      if (type === undefined) throw new BrokenDocument(`the document does not say what ${id} is to it`);
+      return type.includes('image');
+    });
     return related.map(({ target, isExternal }) => {
       if (isExternal) throw new BrokenDocument(`a picture lies outside the document, at ${target}`);
       return this.parts.part(target);
@@ -63,8 +66,15 @@ export class WordDocument {
     return side(size, 'w') - side(margins, 'left') - side(margins, 'right');
   }
 
+  private get body(): Element {
+    const body = childOf(this.parts.root, W, 'body');
+    if (body === undefined) throw new BrokenDocument('the document has no w:body');
+    return body;
+  }
+
   private get sections(): Element[] {
-    return elementsOf(this.body).flatMap((element) => {
+    const body = childOf(this.parts.root, W, 'body');
+    return (body === undefined ? [] : elementsOf(body)).flatMap((element) => {
       if (isNamed(element, W, 'sectPr')) return [element];
       const properties = isNamed(element, W, 'p') ? childOf(element, W, 'pPr') : undefined;
       return properties === undefined ? [] : childrenOf(properties, W, 'sectPr');

@@ -8,7 +8,8 @@ const MAIN_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingm
 /** What a part refers to: another part by its path, or with `isExternal` an address outside. */
 export interface Relationship {
   id: string;
-  type: string;
+  /** Undefined where the file forgot it. */
+  type: string | undefined;
   target: string;
   isExternal: boolean;
 }
@@ -86,11 +87,11 @@ export class WordPackage {
 }
 
 function relationshipOf(element: Element, folder: string): [string, Relationship] {
-  const id = given(element, 'Id');
+  const id = attributeOf(element, 'Id') ?? '';
   const isExternal = attributeOf(element, 'TargetMode') === 'External';
   const target = given(element, 'Target');
   const path = isExternal ? target : resolve(folder, target);
-  return [id, { id, type: given(element, 'Type'), target: path, isExternal }];
+  return [id, { id, type: attributeOf(element, 'Type'), target: path, isExternal }];
 }
 
 /** An attribute that must be there. */
