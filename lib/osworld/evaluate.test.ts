@@ -77,7 +77,10 @@ describe('evaluateTask', () => {
 
   it.each([
     [{ func: 'no_such' }, /^t1: metric no_such is not supported/],
-    [{ func: 'exact_match', result: { type: 'page_info' }, expected: rule({}) }, /^t1: result getter page_info is not/],
+    [
+      { func: 'exact_match', result: { type: 'page_colour' }, expected: rule({}) },
+      /^t1: result getter page_colour is not/,
+    ],
     [
       { func: 'exact_match', result: { type: 'vm_file' }, expected: rule({}) },
       /^t1: .*path should be a string, but is missing/,

@@ -53,8 +53,8 @@ describe('setupTask', () => {
 
   it('names step and task where a step is unknown or malformed or fails', async () => {
     const guest = new FakeGuest();
-    expect(await failure(setupTask(taskWith(step('login', {})), guest))).toMatch(
-      /^t1: set-up step config\[0\] \(login\) is not supported\. Try: one of .*write_file/,
+    expect(await failure(setupTask(taskWith(step('replay', {})), guest))).toMatch(
+      /^t1: set-up step config\[0\] \(replay\) is not supported\. Try: one of .*write_file/,
     );
     expect(await failure(setupTask(taskWith(step('open', { path: 3 })), guest))).toBe(
       't1: config[0] (open): path should be a string, but is 3',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AccessibleNode } from '../../guest/guest.ts';
 import { contextOf, type FetchedFile, isFile } from '../context.ts';
 import { GETTERS } from '../evaluate.ts';
 import { Fields } from '../fields.ts';
 import { FakeGuest } from '../guest.testing.ts';
 import { normaliseTask } from '../task.ts';
+import { browserGetters } from './browser.ts';
 
 const task = normaliseTask({ id: 't1', instruction: 'do it', evaluator: { func: 'infeasible' } }, 'x');
 const tested = new Set<string>();
@@ -23,9 +23,6 @@ function show(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(show);
   return isFile(value) ? `${value.name}: ${new TextDecoder().decode(value.bytes)}` : value;
 }
-
-const PROFILE = '/home/user/.config/google-chrome/Default';
-const preferences = (json: unknown) => new FakeGuest().put(`${PROFILE}/Preferences`, JSON.stringify(json));
 
 describe('file getters', () => {
   it('vm_file: one file, a missing one, several', async () => {
@@ -108,74 +105,6 @@ describe('general getters', () => {
   });
 });
 
-describe('browser getters', () => {
-  it.each([
-    ['enable_do_not_track', { enable_do_not_track: true }, 'true', 'false'],
-    ['enable_safe_browsing', { safebrowsing: { enhanced: true } }, 'true', 'false'],
-    ['new_startup_page', { session: { restore_on_startup: 1 } }, 'false', 'true'],
-    ['data_delete_automacally', { profile: { default_content_setting_values: { cookies: 4 } } }, 'true', 'false'],
-    ['profile_name', { profile: { name: 'Thomas' } }, 'Thomas', null],
-    [
-      'default_search_engine',
-      { default_search_provider_data: { template_url_data: { short_name: 'Bing' } } },
-      'Bing',
-      'Google',
-    ],
-    [
-      'chrome_font_size',
-      { webkit: { webprefs: { default_font_size: 20 } } },
-      { default_font_size: 20 },
-      { default_fixed_font_size: 13, default_font_size: 16, minimum_font_size: 13 },
-    ],
-  ])('%s: as set, and the default without preferences', async (type, json, value, fallback) => {
-    expect(await get(type, preferences(json))).toEqual(value);
-    expect(await get(type, new FakeGuest())).toEqual(fallback);
-    expect(await get(type, new FakeGuest().put(`${PROFILE}/Preferences`, '{broken'))).toEqual(fallback);
-  });
-
-  it('new_startup_page is true for code 5', async () => {
-    expect(await get('new_startup_page', preferences({ session: { restore_on_startup: 5 } }))).toBe('true');
-  });
-
-  it('bookmarks, tabs and history come from the profile', async () => {
-    const guest = new FakeGuest()
-      .put(`${PROFILE}/Bookmarks`, '{"roots": {"bookmark_bar": {"children": []}}}')
-      .put(`${PROFILE}/Session`, '{"active": 0, "tabs": [{"url": "https://a.test/", "title": "a"}]}')
-      .put(`${PROFILE}/History`, '[{"url": "https://a.test/", "title": "a"}]');
-    expect(await get('bookmarks', guest)).toEqual({ bookmark_bar: { children: [] } });
-    expect(await get('open_tabs_info', guest)).toEqual([{ url: 'https://a.test/', title: 'a' }]);
-    expect(await get('history', guest)).toEqual([['https://a.test/', 'a']]);
-    expect(await get('bookmarks', new FakeGuest())).toEqual([]);
-    expect(await get('open_tabs_info', new FakeGuest())).toEqual([]);
-    expect(await get('history', new FakeGuest())).toEqual([]);
-  });
-
-  it('active_url_from_accessTree reads the address bar', async () => {
-    const node = (role: string, name: string, text: string, children: AccessibleNode[]): AccessibleNode => ({
-      role,
-      name,
-      text,
-      states: [],
-      children,
-    });
-    const browser = (text: string) => {
-      const guest = new FakeGuest();
-      const entry = node('entry', 'Address and search bar', text, []);
-      guest.tree = node('desktop-frame', '', '', [
-        node('application', 'Google Chrome', '', [node('frame', 'w', '', [entry])]),
-      ]);
-      return guest;
-    };
-    expect(await get('active_url_from_accessTree', browser('a.test/b'))).toBe('https://a.test/b');
-    expect(await get('active_url_from_accessTree', browser('a.test'), { goto_prefix: 'https://www.' })).toBe(
-      'https://www.a.test',
-    );
-    expect(await get('active_url_from_accessTree', browser('chrome://settings'))).toBe('chrome://settings');
-    expect(await get('active_url_from_accessTree', new FakeGuest())).toBeNull();
-    await expect(get('open_tabs_info', browser('a.test'))).rejects.toThrow('without a debugging port');
-  });
-});
-
 describe('application getters', () => {
   it('vlc and gimp', async () => {
     const guest = new FakeGuest()
@@ -204,5 +133,6 @@ describe('application getters', () => {
 });
 
 it('every getter is tested', () => {
-  expect([...GETTERS.keys()].filter((name) => !tested.has(name))).toEqual([]);
+  // Those of the browser have their tests beside them (browser/).
+  expect([...GETTERS.keys()].filter((name) => !tested.has(name) && !(name in browserGetters))).toEqual([]);
 });

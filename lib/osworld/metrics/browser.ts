@@ -1,7 +1,7 @@
 import { DartError } from '../../errors.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
-import { isRecord, pythonPattern } from '../rules.ts';
-import { sameUrl } from '../urls.ts';
+import { equal, isRecord, pythonPattern } from '../rules.ts';
+import { normalUrl, sameUrl } from '../urls.ts';
 import { rulesOf } from './input.ts';
 
 /** The address of a tab: the getters bring a text or `{url}`; null without one. */
@@ -27,19 +27,32 @@ const activeTabApproximate: Metric = (input) => {
   const url = urlOf(input.result);
   if (url === null) return 0;
   onlyUrls(input);
-  const bare = (text: string) => text.replace(/\?[^#]*/, '');
+  // Python writes the scheme in small letters, and no mark before an empty fragment.
+  const bare = (text: string) =>
+    text
+      .replace(/\?[^#]*/, '')
+      .replace(/#$/, '')
+      .replace(/^[a-z][a-z0-9+.-]*:/i, (scheme) => scheme.toLowerCase());
   return Number(bare(url) === bare(rulesOf(input).text('url')));
 };
 
-/** `{type: url, urls}`: as many tabs as addresses, each address open in one (osworld.md §7.24: one-way). */
+/**
+ * `{type: url, urls}`: as many tabs as addresses, each address open in one. With an address twice in the list two other
+ * tabs may be open beside it (docs/osworld.md); `strict` wants each address as often as it is listed.
+ */
 const tabs: Metric = (input) => {
   const open = Array.isArray(input.result) ? input.result : [];
   if (open.length === 0) return 0;
   onlyUrls(input);
-  const urls = rulesOf(input).texts('urls');
-  const isOpen = (url: string) => open.some((tab) => sameUrl(url, urlOf(tab)));
-  return Number(urls.length === open.length && urls.every(isOpen));
+  const wanted = rulesOf(input).texts('urls');
+  if (wanted.length !== open.length) return 0;
+  if (input.fidelity === 'strict') return Number(equal(sortedUrls(wanted), sortedUrls(open)));
+  return Number(wanted.every((url) => open.some((tab) => sameUrl(url, urlOf(tab)))));
 };
+
+function sortedUrls(list: unknown[]): string[] {
+  return list.map((each) => normalUrl(urlOf(each) ?? '')).sort();
+}
 
 /** Every pattern of `expected` is found in the address. */
 const urlPattern: Metric = (input) => {
@@ -103,14 +116,79 @@ function oneOfEach(urls: string[], alternatives: unknown[]): boolean {
   return pick(0, []);
 }
 
-/** `{keywords}`: none of them is in a visited address. */
+/** `{type: keywords, keywords}`: none of them is in a visited address. A history that is gone altogether is a 0. */
 const historyDeleted: Metric = (input) => {
   const rules = rulesOf(input);
   if (rules.text('type') !== 'keywords') throw rules.wrong('type', '"keywords"');
-  const urls = (Array.isArray(input.result) ? input.result : []).map((row) =>
-    String(Array.isArray(row) ? row[0] : row),
+  const keywords = rules.texts('keywords');
+  if (!Array.isArray(input.result)) return 0;
+  const urls = input.result.map((row) => String(Array.isArray(row) ? row[0] : row));
+  return Number(!keywords.some((keyword) => urls.some((url) => url.includes(keyword))));
+};
+
+/** `{type: domains, domains}`: no cookie is of one of them; hosts are compared like addresses. */
+const cookieDeleted: Metric = (input) => {
+  const rules = rulesOf(input);
+  if (rules.text('type') !== 'domains') throw rules.wrong('type', '"domains"');
+  const domains = rules.texts('domains');
+  if (!Array.isArray(input.result)) return 0;
+  const hosts = input.result.map((row) => (Array.isArray(row) ? row[1] : row));
+  return Number(!domains.some((domain) => hosts.some((host) => sameUrl(domain, host))));
+};
+
+/**
+ * `{type: name, name}` or `{type: exec, exec}`: a launcher on the desktop has that line. The one may be part of the
+ * other, for a name in any case.
+ */
+const shortcutOnDesktop: Metric = (input) => {
+  const rules = rulesOf(input);
+  const type = rules.text('type');
+  if (type !== 'name' && type !== 'exec') throw rules.wrong('type', '"name" or "exec"');
+  const wanted = rules.text(type);
+  const key = type === 'name' ? 'Name=' : 'Exec=';
+  const fold = (text: string) => (type === 'name' ? text.toLowerCase() : text);
+  const isWanted = (text: string) => fold(text).includes(fold(wanted)) || fold(wanted).includes(fold(text));
+  const contents = isRecord(input.result) ? Object.values(input.result).map(String) : [];
+  // OSWorld looks for the whole line anywhere first: a GenericName will do then.
+  if (contents.some((content) => content.includes(`${key}${wanted}\n`))) return 1;
+  const lines = contents.flatMap((content) => content.split('\n')).filter((line) => line.startsWith(key));
+  return Number(lines.some((line) => isWanted(line.slice(key.length))));
+};
+
+/** Names that the web store has given to one extension in the course of time. */
+const SAME_EXTENSION: Record<string, string> = { 'Zoom for Google Chrome': 'Zoom Chrome Extension' };
+
+/** `{expected}`: these extensions are installed, by name. */
+const extensionsInstalled: Metric = (input) => {
+  if (!Array.isArray(input.result) || input.result.length === 0) return 0;
+  const known = (name: unknown) => SAME_EXTENSION[String(name)] ?? String(name);
+  const installed = new Set(input.result.map(known));
+  return Number(
+    rulesOf(input)
+      .texts('expected')
+      .every((name) => installed.has(known(name))),
   );
-  return Number(!rules.texts('keywords').some((keyword) => urls.some((url) => url.includes(keyword))));
+};
+
+/** `{type: names, names}`: these experiments are on, in this order, and no others; what they are set to is free. */
+const experimentsEnabled: Metric = (input) => {
+  const rules = rulesOf(input);
+  if (rules.text('type') !== 'names') throw rules.wrong('type', '"names"');
+  const names = rules.texts('names');
+  if (!Array.isArray(input.result)) return 0;
+  return Number(
+    equal(
+      input.result.map((each) => String(each).split('@')[0]),
+      names,
+    ),
+  );
+};
+
+/** `{items}`: each of them is in the HTML of the cart. */
+const steamCart: Metric = (input) => {
+  const items = rulesOf(input).texts('items');
+  const content = isRecord(input.result) ? input.result.content : undefined;
+  return Number(typeof content === 'string' && items.every((item) => content.includes(item)));
 };
 
 /** The browser's default font size: `{type: value, value}` or `{type: range, min, max}` (both ends excluded). */
@@ -131,5 +209,10 @@ export const browserMetrics: Record<string, Metric> = {
   is_expected_search_query: searchQuery,
   is_expected_bookmarks: bookmarks,
   check_history_deleted: historyDeleted,
+  is_cookie_deleted: cookieDeleted,
+  is_shortcut_on_desktop: shortcutOnDesktop,
+  is_expected_installed_extensions: extensionsInstalled,
+  check_enabled_experiments: experimentsEnabled,
+  is_added_to_steam_cart: steamCart,
   check_font_size: fontSize,
 };

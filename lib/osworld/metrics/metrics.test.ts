@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DartError } from '../../errors.ts';
 import type { FetchedFile } from '../context.ts';
 import { Fields } from '../fields.ts';
+import { browserMetrics } from './browser.ts';
 import { documentMetrics } from './docs/index.ts';
 import { goldenRows } from './golden.testing.ts';
 import { METRICS } from './index.ts';
@@ -98,7 +99,7 @@ const bar = (...children: object[]) => ({ bookmark_bar: { children } });
 const link = (url: string) => ({ type: 'url', name: 'x', url });
 
 const BROWSER: Row[] = [
-  ['is_expected_active_tab', 'https://www.a.test/', { type: 'url', url: 'https://a.test' }, {}, 1],
+  ['is_expected_active_tab', 'https://www.a.com/', { type: 'url', url: 'https://a.com' }, {}, 1],
   ['is_expected_active_tab', { url: 'https://a.test/b' }, { type: 'url', url: 'https://a.test' }, {}, 0],
   ['is_expected_active_tab', null, { type: 'url', url: 'https://a.test' }, {}, 0],
   ['is_expected_active_tab_approximate', 'https://a.test/b?q=1', { type: 'url', url: 'https://a.test/b?r=2' }, {}, 1],
@@ -266,7 +267,7 @@ describe('metrics', () => {
     const tested = new Set([
       ...ROWS.map((row) => row[0]),
       ...goldenRows('misc').map((row) => row.name),
-      ...Object.keys({ ...sheetMetrics, ...documentMetrics }),
+      ...Object.keys({ ...sheetMetrics, ...documentMetrics, ...browserMetrics }),
     ]);
     expect([...METRICS.keys()].filter((name) => !tested.has(name))).toEqual([]);
   });
