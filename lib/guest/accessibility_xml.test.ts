@@ -22,6 +22,13 @@ describe('accessibilityXml', () => {
     );
   });
 
+  it('keeps what the toolkit says of a node', () => {
+    const tree: AccessibleNode = { ...node, attributes: { id: 'To "you"', class: 'pill' } };
+    expect(accessibilityXml(tree)).toContain(' attr:id="To &quot;you&quot;" attr:class="pill"');
+    expect(parseAccessibilityXml(accessibilityXml(tree))).toEqual(tree);
+    expect(accessibilityXml({ ...node, attributes: { 'no name': 'x' } })).not.toContain('no name');
+  });
+
   it('is read back as it was', () => {
     const word = fc.stringMatching(/^[ -~é\n\t]*$/);
     const leaf = fc.record({

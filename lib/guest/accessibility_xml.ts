@@ -17,8 +17,13 @@ function printNode(node: AccessibleNode, declarations = ''): string {
   const role = /^[A-Za-z_][\w.-]*$/.test(node.role) ? node.role : 'unknown';
   const states = node.states.map((state) => ` st:${state}="true"`).join('');
   const inside = escapeXml(node.text ?? '') + node.children.map((child) => printNode(child)).join('');
-  const start = `<${role}${declarations} name="${escapeXml(node.name)}"${states}${printPlace(node)}`;
+  const start = `<${role}${declarations} name="${escapeXml(node.name)}"${printAttributes(node)}${states}${printPlace(node)}`;
   return inside === '' && node.text === undefined ? `${start} />` : `${start}>${inside}</${role}>`;
+}
+
+function printAttributes({ attributes = {} }: AccessibleNode): string {
+  const named = Object.entries(attributes).filter(([name]) => /^[A-Za-z_][\w.-]*$/.test(name));
+  return named.map(([name, value]) => ` attr:${name}="${escapeXml(value)}"`).join('');
 }
 
 function printPlace({ bounds }: AccessibleNode): string {
@@ -83,6 +88,7 @@ function parseNode(role: string, source: string, hasText: boolean): AccessibleNo
     const value = unescapeXml(double ?? single ?? '');
     if (key === 'name') node.name = value;
     else if (key.startsWith('st:') && value === 'true') node.states.push(key.slice(3));
+    else if (key.startsWith('attr:')) node.attributes = { ...node.attributes, [key.slice(5)]: value };
     else if (key.startsWith('cp:')) place.set(key, [...value.matchAll(/-?\d+/g)].map(Number));
   }
   const [x, y] = place.get('cp:screencoord') ?? [];

@@ -26,6 +26,8 @@ export interface AccessibleNode {
   bounds?: { x: number; y: number; width: number; height: number };
   /** AT-SPI states that hold: `showing`, `focused`, `checked`, `selected`, `enabled`, … */
   states: string[];
+  /** What the toolkit says of it beyond that (`id`, `class`, `tag`); absent where it says nothing. */
+  attributes?: Record<string, string>;
   children: AccessibleNode[];
 }
 

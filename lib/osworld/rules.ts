@@ -61,7 +61,7 @@ export function matchesRule(value: unknown, rule: unknown, owner: string, where:
   const method = fields.text('method');
   if (/^re(\.[IMSX])*$/.test(method)) {
     const flags = method.split('.').slice(1).join('').toLowerCase().replace('x', '');
-    return pythonPattern(fields.text('ref'), flags).test(String(value));
+    return typeof value === 'string' && pythonPattern(fields.text('ref'), flags).test(value);
   }
   const colon = method.indexOf(':');
   const match = METHODS[colon < 0 ? method : method.slice(0, colon)];

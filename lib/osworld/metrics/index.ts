@@ -6,6 +6,8 @@ import { imageMetrics } from './images/index.ts';
 import { jsonMetrics } from './json.ts';
 import { mailMetrics } from './mail.ts';
 import { mediaMetrics } from './media.ts';
+import { archiveMetric } from './misc/archives.ts';
+import { miscMetrics } from './misc/index.ts';
 import { sheetMetrics } from './sheets/index.ts';
 import { slideMetrics } from './slides/index.ts';
 import { textMetrics } from './text.ts';
@@ -24,6 +26,8 @@ export const METRICS: ReadonlyMap<string, Metric> = new Map(
     ...mailMetrics,
     ...mediaMetrics,
     ...imageMetrics,
+    ...miscMetrics,
+    compare_archive: archiveMetric((name) => METRICS.get(name)),
     ...sheetMetrics,
     ...documentMetrics,
     ...slideMetrics,

@@ -33,7 +33,7 @@ export function expectedFiles(input: MetricInput): FetchedFile[] {
 
 /** UTF-8 text, with Python's universal line ends. */
 export function decode(file: FetchedFile): string {
-  return new TextDecoder().decode(file.bytes).replace(/\r\n?/g, '\n');
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(file.bytes).replace(/\r\n?/g, '\n');
 }
 
 /** Lines without their ends; none after a final newline (Python's `splitlines`). */

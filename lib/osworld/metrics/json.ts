@@ -1,28 +1,44 @@
-import { DartError } from '../../errors.ts';
 import { Fields } from '../fields.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
 import { equal, isRecord, matchesRule } from '../rules.ts';
 import { resultJson, resultText, rulesOf } from './input.ts';
 
-/** Rules `{key: [path], method, ref}`: all of `expect` hold, none of `unexpect`. A missing key fails an `expect`. */
-const checkJson: Metric = (input) => {
-  if (input.options.flag('is_yaml')) {
-    throw new DartError(`metric ${input.name}: YAML files are not supported`, { where: input.where });
-  }
-  const data = resultJson(input);
-  if (data === undefined) return 0;
+/**
+ * Rules `{key: [path], method, ref}` on a JSON file, or with `is_yaml` a YAML file: all of `expect` hold, none of
+ * `unexpect`. A missing key fails an `expect`; for an `unexpect` its value is null.
+ */
+const checkJson: Metric = async (input) => {
   const rules = rulesOf(input);
-  const holds = (rule: unknown): boolean => {
+  const data = input.options.flag('is_yaml') ? await yamlResult(input) : resultJson(input);
+  if (data === undefined) return 0;
+  const holds = (rule: unknown, missing: boolean): boolean => {
     const value = at(data, new Fields(`a rule of ${input.name}`, input.where, rule).list('key'));
-    return value !== undefined && matchesRule(value, rule, input.name, input.where);
+    if (value === undefined && !missing) return false;
+    return matchesRule(value ?? null, rule, input.name, input.where);
   };
-  return Number(rules.list('expect', []).every(holds) && !rules.list('unexpect', []).some(holds));
+  const isMet = rules.list('expect', []).every((rule) => holds(rule, false));
+  return Number(isMet && !rules.list('unexpect', []).some((rule) => holds(rule, true)));
 };
+
+/** YAML as PyYAML reads it (1.1: `no` is false); undefined where it is missing, broken or empty. */
+async function yamlResult(input: MetricInput): Promise<unknown> {
+  const text = resultText(input);
+  if (text === null) return undefined;
+  const { parseAllDocuments } = await import('yaml');
+  const documents = parseAllDocuments(text, { version: '1.1', uniqueKeys: false });
+  const [first, second] = Array.isArray(documents) ? documents : [];
+  if (first === undefined || second !== undefined || first.errors.length > 0) return undefined;
+  try {
+    return first.toJS() ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function at(data: unknown, path: unknown[]): unknown {
   let value = data;
   for (const key of path) {
-    if (Array.isArray(value)) value = value[Number(key)];
+    if (Array.isArray(value) && typeof key === 'number') value = value.at(key);
     else if (isRecord(value)) value = value[String(key)];
     else return undefined;
   }
@@ -53,33 +69,47 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The text equals `expected`; with option `containment_ok` also JSON that holds all its keys, or text that holds it. */
+/**
+ * The file is JSON that has all of `expected` in it, at any depth, or a text that holds it. With `containment_ok: false`
+ * the texts are equal, or the values of the JSON in them.
+ */
 const compareConfig: Metric = (input) => {
-  const text = resultText(input);
-  if (text === null) return 0;
   const expected = rulesOf(input).text('expected');
-  if (text === expected) return 1;
-  if (!input.options.flag('containment_ok')) return 0;
+  const text = resultText(input);
+  if (!expected || text === null) return 0;
   const [found, wanted] = [parsed(text), parsed(expected)];
-  if (isRecord(found) && isRecord(wanted)) {
-    return Number(Object.entries(wanted).every(([key, value]) => equal(found[key], value)));
-  }
-  return Number(text.includes(expected.trim()));
+  const areJson = found !== undefined && wanted !== undefined;
+  const { containment_ok: isLoose = true } = input.options.values;
+  if (!isLoose) return Number(text === expected || (areJson && equal(found, wanted)));
+  return Number(areJson ? hasAll(found, wanted) : text.includes(expected.trim()));
 };
+
+/** Objects may have more keys than wanted; everything else is equal. */
+function hasAll(found: unknown, wanted: unknown): boolean {
+  if (!isRecord(wanted)) return equal(found, wanted);
+  return isRecord(found) && Object.entries(wanted).every(([key, value]) => key in found && hasAll(found[key], value));
+}
 
 /**
  * Every key of `expected` has the same value in the result, an object or its text (with ' for "). With
- * `expect_in_result`, a string must be a part of the value, and one member of a list must be in it.
+ * `expect_in_result`, a string must be a part of the value, and one member of a list must be in it. `ignore_list_order`
+ * beside `expected` counts with `strict` only: OSWorld never reads it.
  */
 const checkDirectJson: Metric = (input) => {
   const data = typeof input.result === 'string' ? parsed(input.result.trim().replaceAll("'", '"')) : input.result;
   if (!isRecord(data)) return 0;
   const rules = rulesOf(input);
   const expected = Object.entries(rules.object('expected'));
+  // What a getter of OSWorld says that could not find the expected value.
+  if (expected.some(([, value]) => value === '__EVALUATION_FAILED__')) return 0;
   if (rules.flag('expect_in_result')) {
     return Number(expected.every(([key, value]) => isWithin(value, data[key], input)));
   }
-  return Number(expected.every(([key, value]) => equal(data[key], value)));
+  // OSWorld looks for this flag where no task has it.
+  const anyOrder = input.fidelity === 'strict' && rules.flag('ignore_list_order');
+  const order = (value: unknown) =>
+    anyOrder && Array.isArray(value) ? value.map((item) => JSON.stringify(item)).sort() : value;
+  return Number(expected.every(([key, value]) => equal(order(data[key]), order(value))));
 };
 
 function isWithin(wanted: unknown, value: unknown, input: MetricInput): boolean {

@@ -42,16 +42,20 @@ const thunderbirdFilter: Metric = (input) => {
   return Number(rules.list('expect', []).every(isThere) && !rules.list('unexpect', []).some(isThere));
 };
 
-/** A filter starts with its `name`; `condition` becomes the list of its parts. */
+/** Parts of a filter's condition: `AND (subject,contains,"a b")`, `ALL`. */
+const CONDITION = /\b(?:AND|OR) \([\p{L}\p{N}_ ]+,[\p{L}\p{N}_ ']+,(?:".+"|[^)]+)\)|\bALL\b/gu;
+
+/** A filter starts with its `name` and ends with its `condition`, which becomes the list of its parts. */
 function readFilters(text: string): Record<string, unknown>[] {
   const filters: Record<string, unknown>[] = [];
+  let filter: Record<string, unknown> = {};
   for (const line of linesOf(text)) {
-    const [, key, value] = /^(\w+)="(.*)"\s*$/.exec(line) ?? [];
-    if (key === undefined || value === undefined) continue;
-    if (key === 'name') filters.push({});
-    const filter = filters.at(-1);
-    if (filter === undefined) continue;
-    filter[key] = key === 'condition' ? (value.match(/\b(?:AND|OR) \([^)]*\)|\bALL\b/g) ?? []) : value;
+    const [, key, source] = /^(\w+)="(.*)"\s*$/.exec(line) ?? [];
+    if (key === undefined || source === undefined) continue;
+    const value = source.replaceAll('\\"', '"').replaceAll('\\\\', '\\');
+    if (key === 'name') filter = {};
+    filter[key] = key === 'condition' ? (value.match(CONDITION) ?? []) : value;
+    if (key === 'condition') filters.push(filter);
   }
   return filters;
 }
