@@ -40,20 +40,24 @@ export class Journal {
    * @throws DartError for a file that holds something else, or rollouts on other terms.
    */
   static async open(path: string, terms: Terms): Promise<Journal> {
+    let file: FileHandle | undefined;
     try {
       await makeFolder(dirname(path));
-      const file = await open(path, 'a+');
+      file = await open(path, 'a+');
       const journal = new Journal(path, file, terms);
       await journal.#read();
       return journal;
     } catch (error) {
+      await file?.close();
       throw error instanceof DartError ? error : fileError(error, 'write', path);
     }
   }
 
-  /** Ids of the groups that need not be done again: in an evaluation each has one rollout. */
-  get done(): ReadonlySet<string> {
-    return new Set(this.before.map(({ group_id }) => group_id));
+  /** The rollouts that belong to an evaluation of these tasks with so many repeats. */
+  of(tasks: ReadonlySet<string>, repeats: number): Trajectory[] {
+    // A group's number is its last part: of each task the repeats are numbered from 0.
+    const number = ({ group_id }: Trajectory) => Number(group_id.slice(group_id.lastIndexOf('/') + 1));
+    return this.before.filter((trajectory) => tasks.has(trajectory.task_id) && number(trajectory) < repeats);
   }
 
   /** @throws DartError where the policy is not the one that the file's rollouts are of, or the disk is full. */

@@ -81,7 +81,7 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
   const { tasks, total, evaluation, journal, ending, screenshots } = work;
   const page = { choice: new PageChoice(), loadBlob: screenshots.load };
   const ids = new Set(tasks.map(({ task_id }) => task_id));
-  const before = (journal?.before ?? []).filter(({ task_id }) => ids.has(task_id));
+  const before = journal?.of(ids, options.repeats as number) ?? [];
   for (const trajectory of before) {
     evaluation.add(trajectory);
     page.choice.add(trajectory);
@@ -112,7 +112,7 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
 /** The rollouts themselves. @returns policy and version that were measured. */
 async function rollOut(
   context: CommandContext,
-  { tasks, total, evaluation, journal, screenshots }: Work,
+  { tasks, total, evaluation, screenshots }: Work,
   take: (trajectory: Trajectory) => Promise<void>,
   before: readonly Trajectory[],
 ): Promise<Measured['circumstances']> {
@@ -140,7 +140,8 @@ async function rollOut(
     const { version, policy } = await runSession({
       ...settings,
       blobs: screenshots.store,
-      done: journal?.done,
+      // In an evaluation each group has one rollout.
+      done: new Set(before.map(({ group_id }) => group_id)),
       environments,
       stopping,
       write: async (ended: Trajectory) => {

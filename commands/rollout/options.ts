@@ -1,4 +1,5 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
+import { ASSET_OPTIONS } from '../assets.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
 import { SYNC_OPTIONS, WORKER_OPTIONS } from './worker_options.ts';
 
@@ -28,12 +29,6 @@ const WHAT: readonly OptionSpec[] = [
   { name: 'domain', type: 'string', value: 'NAME', multiple: true, describe: 'Only tasks of this domain' },
   { name: 'task', type: 'string', value: 'ID', multiple: true, describe: 'Only this task' },
   { name: 'sample', type: 'integer', value: 'N', min: 1, describe: 'Only so many tasks, drawn by --seed' },
-  {
-    name: 'assets',
-    type: 'string',
-    value: 'DIR',
-    describe: 'Folder of the files that tasks download; without it such tasks end in env_error',
-  },
 ].map((option) => ({ ...option, group: 'What' }) as OptionSpec);
 
 const AMOUNT: readonly OptionSpec[] = [
@@ -203,4 +198,11 @@ const SYSTEM: readonly OptionSpec[] = [
   },
 ].map((option) => ({ ...option, group: 'System' }) as OptionSpec);
 
-export const ROLLOUT_OPTIONS: readonly OptionSpec[] = [...WHAT, ...AMOUNT, ...SAMPLING, ...SYSTEM, ...SERVER_OPTIONS];
+export const ROLLOUT_OPTIONS: readonly OptionSpec[] = [
+  ...WHAT,
+  ...ASSET_OPTIONS,
+  ...AMOUNT,
+  ...SAMPLING,
+  ...SYSTEM,
+  ...SERVER_OPTIONS,
+];

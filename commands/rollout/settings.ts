@@ -6,8 +6,9 @@ import { DartError } from '../../lib/errors.ts';
 import type { TaskFilter } from '../../lib/osworld/load.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import type { SessionOptions } from '../../lib/rollout/session.ts';
+import { assetSettings } from '../assets.ts';
 import { newRunId } from '../run_id.ts';
-import { givenFolder, serverSettings } from '../server_settings.ts';
+import { serverSettings } from '../server_settings.ts';
 
 /** What the options of the command line mean, before anything is opened. */
 export interface Settings {
@@ -27,7 +28,6 @@ export function settingsOf(context: CommandContext): Settings {
   const number = (name: string) => options[name] as number;
   const text = (name: string) => options[name] as string | undefined;
   const follow = options.follow === true;
-  const assets = text('assets');
   return {
     filter: {
       domains: options.domain as string[] | undefined,
@@ -66,7 +66,7 @@ export function settingsOf(context: CommandContext): Settings {
       },
       onParseError: text('on-parse-error') as 'observe' | 'fail',
       failAtLimit: options['fail-at-limit'] === true,
-      assetsDir: assets === undefined ? null : givenFolder(io, 'assets', assets),
+      ...assetSettings(context),
       servers: serverSettings(context),
       failFast: options['fail-fast'] === true,
       config: { ...options, policy: policyPath(text('policy')!, io) },

@@ -38,26 +38,26 @@ export function reportOf(
 export function factsOf({ summary, comparison }: Pick<EvaluationReport, 'summary' | 'comparison'>): [string, string][] {
   const rate = (name: string): string => {
     const [value, low, high] = [name, `${name}_low`, `${name}_high`].map((field) => summary[field] as number | null);
-    return typeof value === 'number' ? `${percent(value)} (${percent(low!)}–${percent(high!)})` : 'none';
+    return typeof value === 'number' ? `${percent(value)} (95% over tasks ${percent(low!)}–${percent(high!)})` : 'none';
   };
   const pass = Object.entries((summary.pass_at_k ?? {}) as Record<string, number>)
     .map(([k, value]) => `@${k} ${percent(value)}`)
     .join(', ');
-  const text = (value: unknown) => (value === undefined || value === null ? null : String(value));
+  const text = (value: unknown, before = '', after = '') =>
+    value === undefined || value === null ? null : `${before}${value}${after}`;
   const facts: [string, string | null][] = [
-    ['success over scored tasks', rate('success_rate')],
-    ['success with errors as 0', rate('success_rate_errors_as_zero')],
+    ['success', `${rate('success_rate')} of the scored tasks`],
+    ['errors as 0', rate('success_rate_errors_as_zero')],
     ['pass', pass === '' ? null : pass],
     ['change', comparison ? `${signed(comparison.gain.value)} against the baseline` : null],
     ['tasks', `${summary.tasks}, ${summary.errored} errored, ${summary.unsupported} unsupported`],
     ['rollouts', `${summary.rollouts}, ${summary.scored} scored`],
-    ['steps a rollout', (summary.mean_steps as number).toFixed(1)],
-    ['time a rollout', `${(summary.mean_seconds as number).toFixed(1)} s`],
+    ['steps', `${(summary.mean_steps as number).toFixed(1)} a rollout${text(summary.max_steps, ', at most ') ?? ''}`],
+    ['time', `${(summary.mean_seconds as number).toFixed(1)} s a rollout`],
     ['policy', text(summary.policy)],
     ['version', text(summary.model_version)],
+    ['sampling', text(summary.temperature, 'temperature ')],
     ['protocol', text(summary.protocol)],
-    ['step limit', text(summary.max_steps)],
-    ['temperature', text(summary.temperature)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== null);
 }

@@ -83,7 +83,7 @@ describe('markdownReport', () => {
     const text = markdownReport(exampleReport());
     expect(text).toMatch(/^## Evaluation of a\\\|b \\<b\\>.*: failed\n/);
     expect(text).toContain('- ❌ success rate with errors as 0 37.5% is below --fail-under 50.0%');
-    expect(text).toContain('| success over scored tasks | 75.0% (');
+    expect(text).toContain('| success | 75.0% (95% over tasks 50.0%–100.0%) of the scored tasks |');
     expect(text).toContain('<summary>Tasks that cannot be scored here (1)</summary>');
     expect(text).toContain('| never | chrome | metric guess is not supported |');
     expect(text).toContain('### Lost against the baseline\n\n| task | before | now |');

@@ -35,7 +35,7 @@ function columnsOf(total: Score): Column[] {
   ];
   return [
     ['success', ({ rate }) => (rate ? percent(rate.value) : null)],
-    ['95% interval', ({ rate }) => (rate ? `${percent(rate.low)}–${percent(rate.high)}` : null)],
+    ['95% over tasks', ({ rate }) => (rate ? `${percent(rate.low)}–${percent(rate.high)}` : null)],
     ...powers.map((power): Column => [`pass@${power}`, (score) => passOf(score, power)]),
     ['tasks', ({ tasks }) => tasks],
     ...(total.scored < total.rollouts || total.unsupported > 0 ? lacking : []),
