@@ -95,7 +95,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
       store,
       stopping,
       blobs: new BlobStore(settings.blobs),
-      write: (trajectory) => output.write(trajectory),
+      write: (trajectory, json) => output.write(trajectory, json),
       notes: {
         warn: (message, kind) => log.warnOften(kind, message),
         info: (message) => log.info(message),

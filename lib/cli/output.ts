@@ -30,8 +30,8 @@ export class Output {
   }
 
   /** See RecordWriter.write. */
-  write(record: AnyRecord): Promise<void> {
-    return this.writer.write(record);
+  write(record: AnyRecord, json?: string): Promise<void> {
+    return this.writer.write(record, json);
   }
 
   /** Everything is written: the file is put in its place. */

@@ -25,6 +25,7 @@ export class EnvironmentPool {
   readonly #counts = noCounts();
   readonly #names: string[] = [];
   readonly #rounds: NodeJS.Timeout;
+  #ids: readonly string[] | null = null;
   #lastError: unknown = null;
   #watcher: (desktop: Env) => void = () => {};
   #grown: (places: number) => void = () => {};
@@ -46,9 +47,10 @@ export class EnvironmentPool {
     return Math.min(running, this.#options.leases ?? running);
   }
 
-  /** Names of the desktops that run. */
-  get ids(): string[] {
-    return this.#places.flatMap(({ environment }) => environment?.id ?? []);
+  /** Names of the desktops that run: the same array until one comes or goes. */
+  get ids(): readonly string[] {
+    this.#ids ??= this.#places.flatMap(({ environment }) => environment?.id ?? []);
+    return this.#ids;
   }
 
   /** Failures so far, of all desktops. */
@@ -94,7 +96,7 @@ export class EnvironmentPool {
     // One that somebody has goes when it is given back.
     if (!idle) return;
     this.#tell(place, 'stopped');
-    this.#boots.track(this.#boots.close(place));
+    this.#boots.track(this.#vacate(place));
   }
 
   /**
@@ -147,7 +149,9 @@ export class EnvironmentPool {
   async close(): Promise<void> {
     await this.abandon();
     for (const place of this.#places) if (!place.environment?.serverUrl) this.#tell(place, 'stopped');
-    await Promise.all(this.#places.map((place) => place.vacate()?.close()));
+    const closed = this.#places.map((place) => place.vacate()?.close());
+    this.#ids = null;
+    await Promise.all(closed);
   }
 
   /** Ends all leasing and looking after, and leaves the desktops as they are. */
@@ -187,9 +191,15 @@ export class EnvironmentPool {
     }
   }
 
+  #vacate(place: Place): Promise<void> {
+    const closed = this.#boots.close(place);
+    this.#ids = null;
+    return closed;
+  }
+
   /** Closes what stands in a place, and starts another one there unless it is retired. */
   #renew(place: Place): void {
-    const closed = this.#boots.close(place);
+    const closed = this.#vacate(place);
     this.#boots.track(closed);
     if (!place.retired) void closed.then(() => this.#start(place));
   }
@@ -207,6 +217,7 @@ export class EnvironmentPool {
       this.#lastError = error;
       return this.#retire(place);
     }
+    this.#ids = null;
     this.#counts.booted += 1;
     if (place.again) this.#counts.replaced += 1;
     this.#tell(place, 'ready');

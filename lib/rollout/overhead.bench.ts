@@ -111,7 +111,11 @@ function session(store: Store | null, runId: string): Work {
       ...{ batchGroups: 8, versionWaitMs: 0, sync: 'one', syncIntervalMs: 1000, seed: 1, evaluation: false },
       ...{ dynamicRollouts: true, dynamicLength: true, limits: { minSteps: 5, maxSteps: STEPS, slack: 2 } },
       ...{ successWindow: 16, sampling: { temperature: 1 }, onParseError: 'observe', failAtLimit: false },
-      ...{ blobs: { putSync: () => 'a'.repeat(64) }, store, write: (trajectory) => output.write(trajectory) },
+      ...{
+        blobs: { putSync: () => 'a'.repeat(64) },
+        store,
+        write: (trajectory, json) => output.write(trajectory, json),
+      },
       notes: { warn: () => {}, info: () => {}, progress: () => {} },
       stopping: stoppingOf(stop, 0, () => false),
     });

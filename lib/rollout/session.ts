@@ -1,5 +1,6 @@
 import { DartError, messageOf } from '../errors.ts';
 import { isGone, KeptInFile } from '../store/index.ts';
+import { wellFormedJson } from '../stream/finite.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { Outlet } from './outlet.ts';
 import { openPolicies } from './policies.ts';
@@ -91,8 +92,7 @@ class Session {
       },
     });
     this.#versions = new SessionVersions(options, versions ?? link, this.workers, link);
-    const ids = options.tasks.map((task) => task.task_id);
-    this.#progress = new TaskProgress(ids, options.successWindow, link);
+    this.#progress = new TaskProgress(options.successWindow, link);
     usage = new Usage({
       desktops: () => options.environments.size,
       desktopIds: () => options.environments.ids,
@@ -205,9 +205,11 @@ class Session {
   }
 
   async #deliver(batch: Trajectory[]): Promise<void> {
-    await this.#link?.keep(batch);
+    // One text for both.
+    const json = this.#link && new Map(batch.map((trajectory) => [trajectory, wellFormedJson(trajectory)]));
+    await this.#link?.keep(batch, json ?? undefined);
     for (const trajectory of batch) {
-      await this.#options.write(trajectory);
+      await this.#options.write(trajectory, json?.get(trajectory));
       this.#tally.add(trajectory);
       this.#news.trajectory(trajectory);
     }

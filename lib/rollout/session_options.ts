@@ -38,8 +38,8 @@ export interface SessionOptions extends WorkPlan {
   store: Store | null;
   /** Kept with the run in the store. */
   config?: unknown;
-  /** Takes each trajectory, in order, after the store has it. */
-  write: (trajectory: Trajectory) => Promise<void>;
+  /** Takes each trajectory, in order, after the store has it; with its JSON (`wellFormedJson`) where the store got that. */
+  write: (trajectory: Trajectory, json?: string) => Promise<void>;
   notes: SessionNotes;
   stopping: Stopping;
 }

@@ -64,9 +64,9 @@ describe('StoreLink', () => {
     const store = await memory();
     const [one, two] = [link(store), link(store)];
     await one.begin(tasks, {});
-    const group = await one.sharing(planner(new TaskProgress(['os/a'], 16))).next();
+    const group = await one.sharing(planner(new TaskProgress(16))).next();
     expect(group).toMatchObject({ group_id: 'run/os/a/0', size: 4, members: [0, 1, 2, 3] });
-    const same = () => two.sharing(planner(new TaskProgress(['os/a'], 16))).next();
+    const same = () => two.sharing(planner(new TaskProgress(16))).next();
     expect((await same())?.members).toEqual([]);
     await one.keep([scored({ group: group!, rolloutIndex: 0 }, 1), scored({ group: group!, rolloutIndex: 2 }, 0)]);
     // The first process goes away: what it did is done, the rest is free.
@@ -79,11 +79,11 @@ describe('StoreLink', () => {
     const store = await memory();
     const shared = link(store);
     await shared.begin(tasks, {});
-    const group = (await shared.sharing(planner(new TaskProgress(['os/a'], 16))).next())!;
+    const group = (await shared.sharing(planner(new TaskProgress(16))).next())!;
     await shared.keep([1, 1, 1, 0].map((reward, rolloutIndex) => scored({ group, rolloutIndex }, reward)));
     expect((await shared.read(['os/a'])).get('os/a')).toMatchObject({ successRate: 0.75 });
     // 9/.75 − 7 = 5, but no more than the 4 asked for.
-    const next = planner(new TaskProgress(['os/a'], 16, shared), 2);
+    const next = planner(new TaskProgress(16, shared), 2);
     expect(await next.next()).toMatchObject({ size: 4 });
     expect(await shared.latest()).toBeNull();
     await store.publishVersion({ run_id: 'run', version: 3, path: 'versions/3', groups: [] });
@@ -103,7 +103,7 @@ describe('StoreLink', () => {
     });
     vi.spyOn(store, 'upsertWorker').mockRejectedValue(gone);
     vi.spyOn(store, 'releaseLease').mockRejectedValue(gone);
-    const group = (await planner(new TaskProgress(['os/a'], 16)).next())!;
+    const group = (await planner(new TaskProgress(16)).next())!;
     const one = scored({ group, rolloutIndex: 0 }, 1);
     await expect(shared.keep([one, one])).rejects.toThrow('60.1 s: no server answers there; kept in /spool/1.ndjson');
     for (let i = 0; i < 3; i++) await shared.keep([one]);
@@ -121,7 +121,7 @@ describe('StoreLink', () => {
     const said: string[] = [];
     const shared = new StoreLink(store, { runId: 'run', window: 16, onError: (message) => said.push(message) });
     await shared.begin(tasks, {});
-    const group = (await planner(new TaskProgress(['os/a'], 16)).next())!;
+    const group = (await planner(new TaskProgress(16)).next())!;
     await shared.keep([scored({ group, rolloutIndex: 0 }, 1)]);
     expect(await store.countRollouts('run')).toBe(1);
     await shared.close();

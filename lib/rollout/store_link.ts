@@ -65,10 +65,11 @@ export class StoreLink implements ProgressSource, VersionSource {
    * Stores trajectories and gives their leases back, in one transaction.
    * @throws why the store could not take them, and in which file they are. What comes to a file afterwards is told by
    *   `close`: it is one outage.
+   * @param json Their JSON, as `wellFormedJson` makes it, where it is at hand.
    */
-  async keep(trajectories: readonly Trajectory[]): Promise<void> {
+  async keep(trajectories: readonly Trajectory[], json?: ReadonlyMap<Trajectory, string>): Promise<void> {
     try {
-      await this.#store.insertTrajectories(trajectories, { doneBy: this.#owner });
+      await this.#store.insertTrajectories(trajectories, { doneBy: this.#owner, json });
     } catch (error) {
       if (!(error instanceof KeptInFile)) throw error;
       this.#kept.push(error);

@@ -18,32 +18,26 @@ export interface ProgressSource {
 
 /** How long what the store said is taken as true. */
 const FRESH_MS = 1000;
-/** Tasks that it is asked of at a time: one statement. Where few groups are planned, most tasks are not asked of. */
-const BLOCK = 20;
-
-interface Block {
-  ids: readonly string[];
-  known: Promise<Map<string, Progress>> | null;
-  /** When it was asked for, by performance.now(). */
+/** What the store said of one task. */
+interface Answer {
+  known: Promise<Map<string, Progress>>;
+  /** When it was asked, by performance.now(). */
   at: number;
 }
 
 /**
- * Progress of all tasks: from the store if there is one, asked at most once a second of each block of tasks, else from
- * what was observed.
+ * Progress of tasks: from the store if there is one, asked at most once a second of each task, and of no other than
+ * those that groups are planned of; else from what was observed.
  */
 export class TaskProgress {
-  readonly #blocks = new Map<string, Block>();
+  readonly #answers = new Map<string, Answer>();
   readonly #window: number;
   readonly #source: ProgressSource | null;
   readonly #rewards = new Map<string, number[]>();
   readonly #longest = new Map<string, number>();
 
-  constructor(taskIds: readonly string[], window: number, source: ProgressSource | null = null) {
-    for (let start = 0; start < taskIds.length; start += BLOCK) {
-      const block = { ids: taskIds.slice(start, start + BLOCK), known: null, at: 0 };
-      for (const id of block.ids) this.#blocks.set(id, block);
-    }
+  /** @param window Scored rollouts that success rates are taken over. */
+  constructor(window: number, source: ProgressSource | null = null) {
     this.#window = window;
     this.#source = source;
   }
@@ -59,13 +53,13 @@ export class TaskProgress {
 
   async of(taskId: string): Promise<Progress> {
     if (!this.#source) return this.#observed(taskId);
-    const block = this.#blocks.get(taskId);
     const now = performance.now();
-    if (block && (!block.known || now - block.at > FRESH_MS)) {
-      block.known = this.#source.read(block.ids);
-      block.at = now;
+    let answer = this.#answers.get(taskId);
+    if (!answer || now - answer.at > FRESH_MS) {
+      answer = { known: this.#source.read([taskId]), at: now };
+      this.#answers.set(taskId, answer);
     }
-    return (await block?.known)?.get(taskId) ?? { successRate: null, longestSuccess: null };
+    return (await answer.known).get(taskId) ?? { successRate: null, longestSuccess: null };
   }
 
   #observed(taskId: string): Progress {

@@ -22,6 +22,8 @@ export class PartTimes {
   readonly #clock: () => number;
   readonly #parts = new Map<string, Times>();
   #held = 0;
+  /** As they were told last. */
+  #heldIds: readonly string[] | null = null;
   #used = 0;
 
   /** @param clock Milliseconds. */
@@ -39,8 +41,12 @@ export class PartTimes {
     return this.#used;
   }
 
-  /** These are held now, and no others; what is new is held from here on. One that is held no longer is not used either. */
-  hold(ids: Iterable<string>): void {
+  /**
+   * These are held now, and no others; what is new is held from here on. One that is held no longer is not used either.
+   * The same array as before changes nothing.
+   */
+  hold(ids: readonly string[]): void {
+    if (ids === this.#heldIds) return;
     const held = new Set(ids);
     for (const id of held) this.#take(id);
     for (const part of [...this.#parts].flatMap(([id, part]) => (part.held && !held.has(id) ? [part] : []))) {
@@ -49,6 +55,7 @@ export class PartTimes {
       Object.assign(part, { held: false, used: false });
       this.#held -= 1;
     }
+    this.#heldIds = ids;
   }
 
   /** It is used from here on, or no longer. What is used is held. Saying the same twice changes nothing. */
@@ -75,6 +82,7 @@ export class PartTimes {
     Object.assign(part, { held: true, since: this.#clock() });
     this.#parts.set(id, part);
     this.#held += 1;
+    this.#heldIds = null;
     return part;
   }
 

@@ -47,7 +47,7 @@ describe('GroupPlanner with weights', () => {
     const planner = new GroupPlanner({
       ...{ tasks, rollouts: 2, seed: 1, runId: 's', sweeps: 8, dynamicRollouts: false, dynamicLength: false },
       limits: { minSteps: 1, maxSteps: 5, slack: 2 },
-      progress: new TaskProgress([], 16),
+      progress: new TaskProgress(16),
       weight: taskWeights(['os=0.5'], tasks),
     });
     const ids: string[] = [];

@@ -6,10 +6,16 @@ import type { Trajectory } from '../stream/records.ts';
 
 /** Fast: token ids and log-probabilities shrink little more at higher levels. */
 const LEVEL = 1;
+/** Texts that fit into a window of so many bits: with the usual one of 15 they take as long to get memory as to deflate. */
+const SHORT_WINDOW_BITS = 13;
+const SHORT = 2 ** SHORT_WINDOW_BITS;
 
-/** The whole `trajectory` record as zlib-deflated JSON. */
-export function packTrajectory(trajectory: Trajectory): Uint8Array {
-  return deflateSync(wellFormedJson(trajectory), { level: LEVEL });
+/**
+ * The whole `trajectory` record as zlib-deflated JSON.
+ * @param json The record as `wellFormedJson` makes it, where it is at hand.
+ */
+export function packTrajectory(trajectory: Trajectory, json = wellFormedJson(trajectory)): Uint8Array {
+  return deflateSync(json, json.length > SHORT ? { level: LEVEL } : { level: LEVEL, windowBits: SHORT_WINDOW_BITS });
 }
 
 /** The inverse of `packTrajectory`; a DartError naming the trajectory where the bytes are damaged. */

@@ -35,6 +35,8 @@ export interface StoreDialect {
     time: ColumnType;
     real: ColumnType;
   };
+  /** Whether a statement whose text was there before costs less: prepared statements are kept. */
+  readonly keepsStatements: boolean;
   /** Bytes that the parameters of one statement may come to. */
   readonly maxStatementBytes: number;
   /** Milliseconds since 1970 by the one clock that all who share the store go by. */

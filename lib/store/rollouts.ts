@@ -1,5 +1,6 @@
 import { stepEntropy } from '../stream/entropy.ts';
 import type { Trajectory } from '../stream/records.ts';
+import { BulkInsert } from './bulk.ts';
 import { packTrajectory, unpackTrajectory } from './codec.ts';
 import { inTransaction, type StoreContext, slices, slicesOfBytes } from './context.ts';
 import { giveBack } from './leases.ts';
@@ -12,11 +13,23 @@ const STEP_ROWS = 100;
 /** About what a row has beside the record. */
 const ROW_BYTES = 2048;
 
+const insertRows = new BulkInsert('rollout', [
+  ...(['trajectory_id', 'run_id', 'task_id', 'group_id', 'group_size', 'rollout_index', 'env_id', 'policy'] as const),
+  ...(['min_version', 'max_version', 'temperature', 'standing', 'outcome', 'reward', 'error', 'steps'] as const),
+  ...(['started_at', 'finished_at', 'record'] as const),
+]);
+const insertSteps = new BulkInsert('rollout_step', [
+  ...(['trajectory_id', 'step_index', 'model_version', 'tokens', 'entropy', 'actions', 'parse_error'] as const),
+  ...(['screenshot', 'policy_ms', 'env_ms'] as const),
+]);
+
 export interface InsertOptions {
   /** For trajectories that are stored to be learned from and say nothing about the policy: demonstrations, imports. */
   experience?: boolean;
   /** Who made them: its leases on these rollouts end in the same transaction. */
   doneBy?: string;
+  /** JSON of some of them, as `wellFormedJson` makes it, where somebody has made it already. */
+  json?: ReadonlyMap<Trajectory, string>;
 }
 
 /**
@@ -46,10 +59,7 @@ export async function insertTrajectories(
     if (redone.length > 0) await removeErrors(inner, redone);
     const { fresh, ours } = await insertRollouts(inner, rows);
     const steps = missing.filter((trajectory) => ours.has(trajectory.trajectory_id)).flatMap(stepRows);
-    for (const part of slices(steps, STEP_ROWS)) {
-      const insert = inner.db.insertInto('rollout_step').values(part);
-      await inner.dialect.ignoreDuplicates(insert, 'trajectory_id').execute();
-    }
+    for (const part of slices(steps, STEP_ROWS)) await insertSteps.ignoreDuplicates(inner, part);
     if (doneBy !== undefined) await giveBack(inner, doneBy, trajectories);
     return fresh;
   });
@@ -161,14 +171,13 @@ async function removeErrors({ db, dialect }: StoreContext, ids: readonly string[
 }
 
 /** @returns how many rows were new, and the ids of those that are stored as they are here. */
-async function insertRollouts({ db, dialect }: StoreContext, rows: readonly NewRollout[]) {
+async function insertRollouts(context: StoreContext, rows: readonly NewRollout[]) {
+  const { db, dialect } = context;
   let fresh = 0;
   const ours = new Set<string>();
   const bytesOf = (row: NewRollout) => row.record.byteLength + ROW_BYTES;
   for (const part of slicesOfBytes(rows, ROLLOUT_ROWS, dialect.maxStatementBytes, bytesOf)) {
-    const insert = db.insertInto('rollout').values(part);
-    const result = await dialect.ignoreDuplicates(insert, 'trajectory_id').executeTakeFirstOrThrow();
-    const inserted = Number(result.numInsertedOrUpdatedRows ?? 0);
+    const inserted = await insertRows.ignoreDuplicates(context, part);
     fresh += inserted;
     // Another process may have stored some of them a moment ago, and even have made them itself.
     const same = inserted === part.length ? part : await storedAlike(db, part);
@@ -213,7 +222,7 @@ function rolloutRow(trajectory: Trajectory, options: InsertOptions): NewRollout 
     steps: trajectory.steps.length,
     started_at: Date.parse(trajectory.started_at),
     finished_at: Date.parse(trajectory.finished_at),
-    record: packTrajectory(trajectory),
+    record: packTrajectory(trajectory, options.json?.get(trajectory)),
   };
 }
 

@@ -43,10 +43,10 @@ export function wellFormedJson(value: unknown): string {
 /**
  * One line of JSON, without newline, `type` first. A number that is not finite can only hide behind a `null` of the
  * text, so the record is walked only where there is one.
+ * @param text It, where it was made already: as `wellFormedJson` makes it of a record that begins with its type.
  * @throws DartError naming the field that holds NaN or an infinity.
  */
-export function recordLine(record: { type: string }): string {
-  const text = wellFormedJson(typeFirst(record));
+export function recordLine(record: { type: string }, text = wellFormedJson(typeFirst(record))): string {
   if (!text.includes('null')) return text;
   const found = findNotFinite(record);
   if (!found) return text;

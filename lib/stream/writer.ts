@@ -51,11 +51,12 @@ export class RecordWriter {
 
   /**
    * Resolves as soon as the next record may come.
+   * @param json The record as `wellFormedJson` makes it, `type` first, where it is at hand.
    * @throws ReaderGone, or DartError: a full disk, NaN or an infinity in the record (the field is named).
    */
-  async write(record: AnyRecord): Promise<void> {
+  async write(record: AnyRecord, json?: string): Promise<void> {
     this.#check();
-    return this.writeLines(`${recordLine(record)}\n`, 1);
+    return this.writeLines(`${recordLine(record, json)}\n`, 1);
   }
 
   /** As `write`, for `count` records that are lines already, each with its newline. */

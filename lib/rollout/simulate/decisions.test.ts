@@ -38,7 +38,7 @@ function real(options: SimulationOptions) {
   };
   const policy = { name: 'told', coordinates: 'absolute' as const, version: 0, act, close: async () => {} };
   const environments = new EnvironmentPool([new EmbeddedDriver(DESKTOPS, (id) => new FakeGuest(id))]);
-  const progress = new TaskProgress([], 16);
+  const progress = new TaskProgress(16);
   const stop = new AbortController();
   const running = runRollouts({
     runId: 'simulated',

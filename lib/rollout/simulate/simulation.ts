@@ -99,7 +99,7 @@ class Simulation {
       onPublished: (version, now) => this.#workers.sync(version, now),
       staleness: this.#staleness,
     });
-    this.#progress = new TaskProgress([], 16);
+    this.#progress = new TaskProgress(16);
     const plan = workPlanOf(options);
     this.#dynamic = plan.dynamicRollouts || plan.dynamicLength;
     this.#scheduler = schedulerOf(plan, {

@@ -38,6 +38,7 @@ export function mysqlDialect(pool: Pool, server: MysqlServer): StoreDialect {
       time: 'bigint',
       real: 'double precision',
     },
+    keepsStatements: false,
     // Bytes travel as hex digits.
     maxStatementBytes: server.maxPacket / 2 - 4096,
     now: () => clock.now(),

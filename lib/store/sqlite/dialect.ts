@@ -24,6 +24,7 @@ export function sqliteDialect(database: Database): StoreDialect {
       time: 'integer',
       real: 'real',
     },
+    keepsStatements: true,
     maxStatementBytes: Number.POSITIVE_INFINITY,
     // All processes at one file are on one machine.
     now: Date.now,
