@@ -6,7 +6,14 @@ export function textRatio(first: string, second: string): number {
   const a = [...first];
   const b = [...second];
   if (a.length + b.length === 0) return 1;
-  return (2 * commonLength(a, b)) / (a.length + b.length);
+  // Documents that are compared are mostly alike: what they begin and end with alike needs no search.
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  const middle = commonLength(a.slice(start, a.length - end), b.slice(start, b.length - end));
+  return (2 * (start + middle + end)) / (a.length + b.length);
 }
 
 /**

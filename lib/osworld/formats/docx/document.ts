@@ -7,6 +7,15 @@ import { required, twips, W } from './values.ts';
 
 const R = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
+const opened = new WeakMap<Uint8Array, WordDocument>();
+
+/** The document that these bytes are, read once however many metrics ask. Throws a BrokenDocument. */
+export function wordDocumentOf(bytes: Uint8Array): WordDocument {
+  const document = opened.get(bytes) ?? new WordDocument(bytes);
+  opened.set(bytes, document);
+  return document;
+}
+
 /** A Word document as python-docx sees it: what lies in tables, frames and content controls is none of its paragraphs. */
 export class WordDocument {
   private readonly parts: WordPackage;

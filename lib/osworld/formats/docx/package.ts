@@ -75,7 +75,7 @@ export class WordPackage {
     const defaults = new Map<string, string>();
     for (const element of elementsOf(this.tree('[Content_Types].xml'))) {
       const [into, name] = element.localName === 'Override' ? [overrides, 'PartName'] : [defaults, 'Extension'];
-      into.set(given(element, name).toLowerCase(), given(element, 'ContentType'));
+      into.set(given(element, name).toLowerCase(), attributeOf(element, 'ContentType') ?? '');
     }
     return (path) => {
       const extension = /\.([^./]*)$/.exec(path)?.[1] ?? '';

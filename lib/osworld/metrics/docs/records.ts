@@ -1,5 +1,5 @@
 import { DartError } from '../../../errors.ts';
-import { WordDocument } from '../../formats/docx/document.ts';
+import { type WordDocument, wordDocumentOf } from '../../formats/docx/document.ts';
 import type { Metric } from '../../kinds.ts';
 import { expectedFiles, resultFile } from '../input.ts';
 import { sameSet, strip } from './python_text.ts';
@@ -24,12 +24,12 @@ function linesOf({ texts }: WordDocument): string[] {
  */
 const compareUniqueTrains: Metric = (input) => {
   const files = expectedFiles(input);
-  const [wanted, initial] = files.map((file) => ofTask(file, input, () => linesOf(new WordDocument(file.bytes))));
+  const [wanted, initial] = files.map((file) => ofTask(file, input, () => linesOf(wordDocumentOf(file.bytes))));
   if (wanted === undefined || initial === undefined) {
     throw new DartError(`metric ${input.name} needs two expected documents`, { where: input.where });
   }
   const result = resultFile(input);
-  const lines = result && ofResult(() => linesOf(new WordDocument(result.bytes)));
+  const lines = result && ofResult(() => linesOf(wordDocumentOf(result.bytes)));
   if (lines === null) return 0;
   const [known, trains] = [new Set(initial), trainsIn(lines)];
   const isTaken = lines.every((line) => known.has(line)) && lines.length === wanted.length;

@@ -1,6 +1,6 @@
 import { Fields } from '../../fields.ts';
 import { BrokenDocument } from '../../formats/broken.ts';
-import { WordDocument } from '../../formats/docx/document.ts';
+import { type WordDocument, wordDocumentOf } from '../../formats/docx/document.ts';
 import { OdtDocument } from '../../formats/odt/document.ts';
 import type { Metric } from '../../kinds.ts';
 import { textRatio } from '../../similarity.ts';
@@ -9,7 +9,7 @@ import { collapse, sameSet, sorted, strip } from './python_text.ts';
 import { docxMetric, kindOf, ofResult, ofTask, wordMetric, wrongKind } from './word_metric.ts';
 
 const READERS: Record<string, (bytes: Uint8Array) => string[]> = {
-  docx: (bytes) => new WordDocument(bytes).texts,
+  docx: (bytes) => wordDocumentOf(bytes).texts,
   odt: (bytes) => new OdtDocument(bytes).texts,
 };
 

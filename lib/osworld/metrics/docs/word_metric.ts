@@ -1,7 +1,7 @@
 import { DartError } from '../../../errors.ts';
 import type { FetchedFile } from '../../context.ts';
 import { BrokenDocument } from '../../formats/broken.ts';
-import { WordDocument } from '../../formats/docx/document.ts';
+import { type WordDocument, wordDocumentOf } from '../../formats/docx/document.ts';
 import type { Metric, MetricInput } from '../../kinds.ts';
 import { expectedFiles, resultFile } from '../input.ts';
 
@@ -14,7 +14,7 @@ export function wordCheck(check: Check): Metric {
   return (input) => {
     const file = resultFile(input);
     if (file === null) return 0;
-    return Number(ofResult(() => check(new WordDocument(file.bytes), input)) ?? 0);
+    return Number(ofResult(() => check(wordDocumentOf(file.bytes), input)) ?? 0);
   };
 }
 
@@ -22,11 +22,11 @@ export function wordCheck(check: Check): Metric {
 export function wordMetric(compare: Compare): Metric {
   return async (input) => {
     const file = expectedFiles(input)[0]!;
-    const expected = ofTask(file, input, () => new WordDocument(file.bytes));
+    const expected = ofTask(file, input, () => wordDocumentOf(file.bytes));
     const result = resultFile(input);
     if (result === null) return 0;
     try {
-      return Number(await compare(new WordDocument(result.bytes), expected, input));
+      return Number(await compare(wordDocumentOf(result.bytes), expected, input));
     } catch (error) {
       if (!(error instanceof BrokenDocument)) throw error;
       await mustCompare(file, expected, compare, input);
