@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
+import type { Bridge } from './bridge/kinds.ts';
 import { FakeGuest } from './guest.testing.ts';
 import { setupTask } from './setup.ts';
 import { normaliseTask } from './task.ts';
+import { Unsupported } from './unsupported.ts';
 
 function taskWith(...config: object[]) {
   return normaliseTask({ id: 't1', instruction: 'do it', config, evaluator: { func: 'infeasible' } }, 'x');
@@ -132,5 +134,44 @@ describe('download', () => {
     expect(await failure(setupTask(task, new FakeGuest()))).toMatch(
       /^t1: no assets folder to take https:\/\/x\.test\/a/,
     );
+  });
+});
+
+describe('steps that look at the result', () => {
+  const verified = (parameters: object) =>
+    taskWith(step('execute_with_verification', { command: ['run'], ...parameters }));
+  const noWaits = { protocol: { sleepScale: 0 } };
+
+  it('execute_with_verification waits for the window and for the other command', async () => {
+    const guest = new FakeGuest();
+    let asked = 0;
+    guest.windows = async () => (asked++ < 2 ? [] : [{ title: 'My App - file', wmClass: 'app' }]);
+    guest.outputs.set('failing', { returncode: 1 });
+    const verification = { window_exists: 'My App', command_success: 'check' };
+    await setupTask(verified({ verification }), guest, noWaits);
+    expect(guest.calls).toEqual(['execute run', 'execute check (shell)']);
+    expect(asked).toBe(3);
+    const failing = verified({ verification: { command_success: 'failing' }, max_wait_time: 3, check_interval: 1 });
+    expect(await failure(setupTask(failing, guest, noWaits))).toMatch(/verification failed 3 times/);
+    await setupTask(verified({}), guest, noWaits);
+    expect(await failure(setupTask(verified({ check_interval: 0 }), guest, noWaits))).toMatch(/more than 0/);
+  });
+
+  it('change_wallpaper gives the path to the guest', async () => {
+    const guest = new FakeGuest();
+    const paths: string[] = [];
+    guest.setWallpaper = async (path) => void paths.push(path);
+    await setupTask(taskWith(step('change_wallpaper', { path: '/a.png' })), guest);
+    expect(paths).toEqual(['/a.png']);
+  });
+
+  it.each(['googledrive', 'login'])('%s is unsupported without an OSWorld, and is its work with one', async (type) => {
+    const task = taskWith(step(type, { settings_file: 'x.yml' }));
+    const error = await setupTask(task, new FakeGuest()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Unsupported);
+    const steps: unknown[] = [];
+    const bridge = { step: async (...asked: unknown[]) => void steps.push(asked) } as unknown as Bridge;
+    await setupTask(task, new FakeGuest(), { bridge, cdpUrl: 'http://127.0.0.1:9222' });
+    expect(steps).toEqual([[type, { settings_file: 'x.yml', cdp_url: 'http://127.0.0.1:9222' }]]);
   });
 });

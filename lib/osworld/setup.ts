@@ -4,6 +4,7 @@ import type { Task } from '../stream/records.ts';
 import { contextOf, type TaskContext, type TaskOptions, taskError } from './context.ts';
 import { Fields } from './fields.ts';
 import type { StepRunner } from './kinds.ts';
+import { accountSteps } from './steps/accounts.ts';
 import { browserSteps } from './steps/browser.ts';
 import { fileSteps } from './steps/files.ts';
 import { programSteps } from './steps/programs.ts';
@@ -14,7 +15,7 @@ import { Unsupported } from './unsupported.ts';
 
 /** Every set-up step by its `type` (osworld.md §3). */
 export const STEPS: ReadonlyMap<string, StepRunner> = new Map(
-  Object.entries({ ...fileSteps, ...programSteps, ...windowSteps, ...browserSteps }),
+  Object.entries({ ...fileSteps, ...programSteps, ...windowSteps, ...browserSteps, ...accountSteps }),
 );
 
 /**

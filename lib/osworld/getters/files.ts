@@ -85,30 +85,13 @@ function lastRowOrNull({ bytes }: FetchedFile): string[] | null {
   }
 }
 
-interface DirectoryTree {
-  type: 'directory' | 'file';
-  name: string;
-  children?: DirectoryTree[];
-}
-
 /** `{path}`: `{type, name, children}` of a folder, as the server's `/list_directory`. */
-const listDirectory: Getter = async (config, context) => {
-  const path = config.text('path').replace(/\/+$/, '');
-  return readTree(path, context);
+const listDirectory: Getter = async (config, { guest }) => {
+  const path = config.text('path');
+  const tree = await guest.listDirectory(path);
+  if (tree === null) throw new MissingFile(path);
+  return tree;
 };
-
-async function readTree(path: string, context: TaskContext): Promise<DirectoryTree> {
-  const listed = await context.guest.execute(['ls', '-a', path]);
-  if (listed.returncode !== 0) throw new MissingFile(path);
-  const names = listed.output.split('\n').filter((name) => name !== '' && name !== '.' && name !== '..');
-  const children: DirectoryTree[] = [];
-  for (const name of names) {
-    const child = `${path}/${name}`;
-    const isFolder = (await context.guest.execute(['test', '-d', child])).returncode === 0;
-    children.push(isFolder ? await readTree(child, context) : { type: 'file', name });
-  }
-  return { type: 'directory', name: nameOf(path), children };
-}
 
 export const fileGetters: Record<string, Getter> = {
   vm_file: vmFile,

@@ -1,11 +1,17 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { DirectoryTree } from '../../guest/guest.ts';
 import { contextOf, type FetchedFile, isFile } from '../context.ts';
 import { GETTERS } from '../evaluate.ts';
 import { Fields } from '../fields.ts';
 import { FakeGuest } from '../guest.testing.ts';
+import { todayIn } from '../relative_time.ts';
 import { normaliseTask } from '../task.ts';
+import { Unsupported } from '../unsupported.ts';
 import { browserGetters } from './browser.ts';
 
 const task = normaliseTask({ id: 't1', instruction: 'do it', evaluator: { func: 'infeasible' } }, 'x');
@@ -15,7 +21,9 @@ async function get(type: string, guest: FakeGuest, config: object = {}, cache = 
   tested.add(type);
   const getter = GETTERS.get(type);
   if (getter === undefined) throw new Error(`no getter ${type}`);
-  return show(await getter(new Fields(type, 't1', config), contextOf(task, guest, { cache })));
+  return show(
+    await getter(new Fields(type, 't1', config), contextOf(task, guest, { cache, protocol: { sleepScale: 0 } })),
+  );
 }
 
 /** Files as `name: text`. */
@@ -74,19 +82,12 @@ describe('file getters', () => {
     expect(await read('golden.json')).toBeNull();
   });
 
-  it('list_directory walks folders', async () => {
+  it('list_directory brings what the guest lists', async () => {
     const guest = new FakeGuest();
-    guest.outputs.set('ls -a /d', { output: '.\n..\nb\na.txt\n' });
-    guest.outputs.set('test -d /d/a.txt', { returncode: 1 });
-    guest.outputs.set('ls -a /d/b', { output: '' });
-    expect(await get('list_directory', guest, { path: '/d/' })).toEqual({
-      type: 'directory',
-      name: 'd',
-      children: [
-        { type: 'directory', name: 'b', children: [] },
-        { type: 'file', name: 'a.txt' },
-      ],
-    });
+    const tree: DirectoryTree = { type: 'directory', name: 'd', children: [{ type: 'file', name: 'a.txt' }] };
+    guest.listDirectory = async (path) => (path === '/d/' ? tree : null);
+    expect(await get('list_directory', guest, { path: '/d/' })).toEqual(tree);
+    await expect(get('list_directory', guest, { path: '/none' })).rejects.toThrow('/none');
   });
 });
 
@@ -130,6 +131,132 @@ describe('application getters', () => {
       'act {"type":"hotkey","keys":["enter"]}',
     ]);
   });
+});
+
+describe('the desktop', () => {
+  it('vm_window_size and vm_wallpaper', async () => {
+    const guest = new FakeGuest();
+    guest.windowSize = async (name) => (name === 'vlc' ? { width: 800, height: 600 } : null);
+    expect(await get('vm_window_size', guest, { app_class_name: 'vlc' })).toEqual({ width: 800, height: 600 });
+    expect(await get('vm_window_size', guest, { app_class_name: 'gimp' })).toBeNull();
+    expect(await get('vm_wallpaper', guest, { dest: 'w.png' })).toBeNull();
+    guest.wallpaper = async () => Buffer.from('png');
+    expect(await get('vm_wallpaper', guest, { dest: 'w.png' })).toBe('w.png: png');
+  });
+
+  it('default_video_player is the one of most types', async () => {
+    const guest = new FakeGuest();
+    expect(await get('default_video_player', guest)).toBe('unknown');
+    guest.outputs.set('xdg-mime query default video/3gp', { output: 'totem.desktop\n' });
+    for (const type of ['mp4', 'ogg']) {
+      guest.outputs.set(`xdg-mime query default video/${type}`, { output: 'vlc.desktop\n' });
+    }
+    expect(await get('default_video_player', guest)).toBe('vlc.desktop\n');
+  });
+
+  it('files of programs lie in the home folder, wherever that is', async () => {
+    const guest = new FakeGuest().put('/root/home/.config/vlc/vlcrc', 'x=1');
+    guest.desktopPath = async () => '/root/home/Desktop';
+    expect(await get('vlc_config', guest)).toBe('vlcrc: x=1');
+  });
+
+  it('vscode_config falls back on the workspaces', async () => {
+    const guest = new FakeGuest();
+    const config = { vscode_extension_command: 'OpenProject', path: '/home/user/p.txt', dest: 'p.txt' };
+    expect(await get('vscode_config', guest, config)).toBeNull();
+    const folder = '/home/user/.config/Code/User/workspaceStorage';
+    guest.outputs.set(`find ${folder} -name workspace.json -exec cat {} ;`, { output: '{"folder":"p"}' });
+    expect(await get('vscode_config', guest, config)).toBe('workspace.json: {"folder":"p"}');
+  });
+
+  it('vlc_playing_info asks where the desktop publishes the player', async () => {
+    const server = createServer((request, response) => {
+      const isKnown = request.headers.authorization === 'Basic OnBhc3N3b3Jk' && request.url === '/requests/status.xml';
+      response.writeHead(isKnown ? 200 : 401).end('<root>published</root>');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const vlcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = () =>
+      GETTERS.get('vlc_playing_info')!(new Fields('g', 't1', {}), contextOf(task, new FakeGuest(), { vlcUrl }));
+    expect(show(await ask())).toBe('status.xml: <root>published</root>');
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+    expect(await ask()).toBeNull();
+  });
+});
+
+describe('rule_relativeTime', () => {
+  // A Wednesday.
+  const guest = new FakeGuest();
+  guest.outputs.set('date +%Y-%m-%d', { output: '2026-12-30\n' });
+  const dates = async (relativeTime: object, expected: object) => {
+    const rules = { relativeTime, expected };
+    const before = JSON.stringify(rules);
+    const found = (await get('rule_relativeTime', guest, { rules })) as { expected: unknown };
+    expect(JSON.stringify(rules)).toBe(before);
+    return found.expected;
+  };
+
+  it.each([
+    ['tomorrow', '2026-12-31'],
+    ['this month', '2026-12-30'],
+    ['5th next month', '2027-1-5'],
+    ['10th next month', '2027-1-10'],
+    ['next Monday', '2027-1-4'],
+    ['next Friday', '2027-1-1'],
+    ['next Saturday', '2027-1-2'],
+    ['next week Friday', '2027-1-8'],
+    ['first monday four months later', '2027-4-5'],
+    ['first monday eight months later', '2027-8-2'],
+  ])('%s is %s', async (from, day) => {
+    expect(await dates({ from }, { time: '{Year}-{MonthD}-{DayD}' })).toEqual({ time: day });
+  });
+
+  it('knows every form of a date, and fills each once', async () => {
+    const time = ['{DoW}, {Month} {DayD}, {Year}', '{Year}{Month0D}{Day0D}', '{month} {MonthFull} {MonthD} {MonthD}'];
+    expect(await dates({ from: '5th next month' }, { time, keep: 'x' })).toEqual({
+      time: ['Tue, Jan 5, 2027', '20270105', 'january January 1 {MonthD}'],
+      keep: 'x',
+    });
+  });
+
+  it.each([
+    ['this Saturday', 'this Sunday', '2-1', '3-1'],
+    ['10th next month', '11th next month', '10-1', '11-1'],
+    ['next Monday', 'next Friday', '4-1', '8-1'],
+    ['next Friday', 'next Sunday', '1-1', '3-1'],
+    ['next week Saturday', 'next week Sunday', '9-1', '10-1'],
+    ['tomorrow', 'next Friday', '31-12', '1-1'],
+  ])('from %s to %s', async (from, to, first, last) => {
+    const form = '{DayD}-{MonthD}';
+    expect(await dates({ from, to }, { from: form, to: form })).toEqual({ from: first, to: last });
+  });
+
+  it('splits dates into their parts', async () => {
+    const parts = { puDay: '{DayD}', puMonth: '{MonthD}', puYear: '{Year}' };
+    const ends = { doDay: '{DayD}', doMonth: '{MonthD}', doYear: '{Year}' };
+    expect(await dates({ from: 'next Monday split', to: 'next Friday split' }, { ...parts, ...ends })).toEqual({
+      ...{ puDay: '4', puMonth: '1', puYear: '2027' },
+      ...{ doDay: '8', doMonth: '1', doYear: '2027' },
+    });
+  });
+
+  it('takes the time zone that the task names, and refuses names of days that it does not know', async () => {
+    const noon = new Date(Date.UTC(2026, 2, 1, 23, 30));
+    expect(todayIn('Europe/Zurich', noon)).toEqual({ year: 2026, month: 3, day: 2 });
+    expect(todayIn('America/New_York', noon)).toEqual({ year: 2026, month: 3, day: 1 });
+    expect(todayIn('Nowhere/None', noon)).toEqual({ year: 2026, month: 3, day: 1 });
+    await expect(dates({ from: 'someday' }, { time: '' })).rejects.toThrow('one of tomorrow');
+    await expect(dates({ from: 'tomorrow' }, {})).rejects.toThrow('a text for each date');
+  });
+});
+
+it('googledrive_file and time_diff_range', async () => {
+  expect(await get('time_diff_range', new FakeGuest(), { diff_range_in_minutes: '60' })).toBe('60');
+  const failed = await get('googledrive_file', new FakeGuest()).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(Unsupported);
 });
 
 it('every getter is tested', () => {

@@ -40,7 +40,7 @@ async function open(page: Page, url: string, signal?: AbortSignal): Promise<void
   }
 }
 
-/** `{urls_to_close}`: of each address the first tab that shows it. */
+/** `{urls_to_close}`: of each address one tab that shows it. */
 const closeTabs: StepRunner = async (parameters, context) => {
   const urls = parameters.texts('urls_to_close');
   await pause(SETTLE_MS, context);

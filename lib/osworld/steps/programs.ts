@@ -44,6 +44,39 @@ function isMet(until: Fields, result: ExecuteResult): boolean {
   return until.has('stderr') && result.error.includes(until.text('stderr'));
 }
 
+/** Waits of `execute_with_verification` where the step says nothing, seconds. */
+const [MAX_WAIT, INTERVAL] = [10, 1];
+
+/**
+ * `{command, shell?, verification: {window_exists?, command_success?}, max_wait_time?, check_interval?}`: runs a command
+ * until there is a window with that name in its title, and that other command succeeds.
+ */
+const executeVerified: StepRunner = async (parameters, context) => {
+  const wanted = new Fields(
+    `${parameters.owner}.verification`,
+    parameters.where,
+    parameters.object('verification', {}),
+  );
+  const interval = parameters.number('check_interval', INTERVAL);
+  if (interval <= 0) throw parameters.wrong('check_interval', 'more than 0');
+  await context.guest.execute(fillCommand(parameters.command(), context), { shell: parameters.flag('shell') });
+  const tries = Math.max(1, Math.ceil(parameters.number('max_wait_time', MAX_WAIT) / interval));
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    if (await isVerified(wanted, context)) return;
+    await pause(interval * 1000, context);
+  }
+  throw taskError(context, `${parameters.owner}: the command ran, but its verification failed ${tries} times`);
+};
+
+async function isVerified(wanted: Fields, { guest }: TaskContext): Promise<boolean> {
+  if (wanted.has('window_exists')) {
+    const name = wanted.text('window_exists');
+    if (!(await guest.windows()).some(({ title }) => title.includes(name))) return false;
+  }
+  if (!wanted.has('command_success')) return true;
+  return (await guest.execute(wanted.command('command_success'), { shell: true })).returncode === 0;
+}
+
 /** `{seconds}`: waits, as long as the protocol says. */
 const sleep: StepRunner = async (parameters, context) => {
   await pause(parameters.number('seconds') * 1000, context);
@@ -54,4 +87,10 @@ async function pause(ms: number, { protocol, signal }: TaskContext): Promise<voi
   if (scaled > 0) await delay(scaled, undefined, { signal });
 }
 
-export const programSteps: Record<string, StepRunner> = { launch, execute, command: execute, sleep };
+export const programSteps: Record<string, StepRunner> = {
+  launch,
+  execute,
+  command: execute,
+  execute_with_verification: executeVerified,
+  sleep,
+};

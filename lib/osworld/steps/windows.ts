@@ -16,4 +16,13 @@ const close: StepRunner = async (parameters, { guest }) => {
   });
 };
 
-export const windowSteps: Record<string, StepRunner> = { activate_window: activate, close_window: close };
+/** `{path}`: puts a picture of the guest behind the windows. */
+const wallpaper: StepRunner = async (parameters, { guest }) => {
+  await guest.setWallpaper(parameters.text('path'));
+};
+
+export const windowSteps: Record<string, StepRunner> = {
+  activate_window: activate,
+  close_window: close,
+  change_wallpaper: wallpaper,
+};

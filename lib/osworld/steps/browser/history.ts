@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isDatabase, openDatabase } from '../../browser/database.ts';
-import { asObject, jsonList, profileFile, profilePath } from '../../browser/profile.ts';
+import { jsonList, profileFile, profilePath } from '../../browser/profile.ts';
 import { Fields } from '../../fields.ts';
 import type { StepRunner } from '../../kinds.ts';
 import { HISTORY_SCHEMA } from './history_schema.ts';
@@ -35,7 +35,7 @@ export const updateHistory: StepRunner = async (parameters, context) => {
   const path = file?.path ?? (await profilePath(FILE, context));
   const list = file === null ? null : jsonList(file.bytes);
   if (list !== null) {
-    const pages = [...list.map(asObject), ...visits.map(({ url, title }) => ({ url, title }))];
+    const pages = visits.map(({ url, title }) => ({ url, title }));
     await guest.writeFile(path, Buffer.from(JSON.stringify(pages)));
     return;
   }
