@@ -4,6 +4,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { type Comparison, compareResults, type Gate, isRegression } from '../../lib/report/compare.ts';
+import { chance } from '../../lib/report/gates.ts';
 import { comparisonTable, domainGains, percent, signed } from '../../lib/report/tables.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { readResults } from './results.ts';
@@ -57,8 +58,6 @@ function passes(context: CommandContext, comparison: Comparison): boolean {
   const log = logOf(context);
   if (tooLow) log.error(`the lower end ${signed(gain.low)} is below --fail-under ${signed(threshold)}`);
   if (fallen)
-    log.error(
-      `a regression of more than ${signed(allowed).slice(1)}: ${signed(gain.value)}, p ${pNotWorse.toFixed(3)}`,
-    );
+    log.error(`a regression of more than ${signed(allowed).slice(1)}: ${signed(gain.value)}, ${chance(pNotWorse)}`);
   return !tooLow && !fallen;
 }

@@ -6,7 +6,7 @@ import { Evaluation } from '../../lib/report/evaluation.ts';
 import { PageChoice } from '../../lib/report/evaluation_page.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import { givenBlobs } from '../blobs.ts';
-import { nothing } from './screenshots.ts';
+import { nothing, shrinking } from './screenshots.ts';
 import { conclude, prepareEnding } from './verdict.ts';
 
 /** `dart-eval score [FILES|-]`: records of other types are not scores and are left aside. */
@@ -42,7 +42,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (seen.trajectories === 0 && !io.signal.aborted) log.warn(nothingToScore(seen.others));
   return conclude(context, {
     ...{ evaluation, ending },
-    page: { choice, loadBlob: blobs ? (sha256) => blobs.read(sha256) : nothing },
+    page: { choice, loadBlob: blobs ? shrinking(blobs) : nothing },
     circumstances: { gate: context.options.gate, skipped: skipped.count, repeated: seen.repeated },
   });
 }

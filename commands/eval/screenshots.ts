@@ -23,15 +23,29 @@ export interface Screenshots {
 export function openScreenshots({ options, io }: CommandContext, reports: readonly WantedReport[]): Screenshots {
   if (typeof options.blobs === 'string') {
     const store = new BlobStore(resolvePath(io, options.blobs));
-    return { store, load: (sha256) => store.read(sha256), close: () => {} };
+    return { store, load: shrinking(store), close: () => {} };
   }
   if (reports.some(({ format }) => format === 'html')) {
     const dir = mkdtempSync(join(tmpdir(), 'dart-eval-screens-'));
     const store = new BlobStore(dir);
-    return { store, load: (sha256) => store.read(sha256), close: () => rmSync(dir, { recursive: true, force: true }) };
+    return { store, load: shrinking(store), close: () => rmSync(dir, { recursive: true, force: true }) };
   }
   const putSync = (png: Uint8Array) => createHash('sha256').update(png).digest('hex');
   return { store: { putSync }, load: nothing, close: () => {} };
+}
+
+/** Screens wider than this are made smaller for a page: it would otherwise have gigabytes. */
+const WIDTH = 1280;
+
+/** Loads screenshots for a page: wide ones as JPEGs of 1280 pixels' width, others as they are. */
+export function shrinking(store: Pick<BlobStore, 'read'>): LoadBlob {
+  return async (sha256) => {
+    const png = await store.read(sha256);
+    const { default: sharp } = await import('sharp');
+    const { width } = await sharp(png).metadata();
+    if (width <= WIDTH) return png;
+    return new Uint8Array(await sharp(png).resize({ width: WIDTH }).jpeg({ quality: 60 }).toBuffer());
+  };
 }
 
 /** For what keeps no screenshots. */

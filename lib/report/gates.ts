@@ -47,7 +47,12 @@ export function baselineGate(comparison: Comparison | null, allowed: number, nam
   const { gain, pNotWorse, tasks } = comparison;
   const passed = !isRegression(comparison, allowed);
   const interval = `95% interval ${signed(gain.low)} to ${signed(gain.high)}`;
-  const change = `${signed(gain.value)} against ${name} (${interval}, p ${pNotWorse.toFixed(3)}, ${tasks.length} tasks)`;
+  const change = `${signed(gain.value)} against ${name} (${interval}, ${chance(pNotWorse)}, ${tasks.length} tasks)`;
   const message = passed ? change : `${change} is a regression of more than ${signed(allowed).slice(1)}`;
   return { name: 'baseline', passed, message };
+}
+
+/** `p 0.012`; of 10,000 draws none is no proof of 0. */
+export function chance(p: number): string {
+  return p < 0.001 ? 'p below 0.001' : `p ${p.toFixed(3)}`;
 }

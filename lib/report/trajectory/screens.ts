@@ -63,10 +63,12 @@ function absent(missing: string): Screen {
 
 /** Base64 needs no escaping, and is too long to look through for it. */
 function definition(bytes: Uint8Array, number: number, { media_type, width, height }: Screenshot): Html {
+  // What loads a picture may have made it smaller.
+  const type = bytes[0] === 0xff && bytes[1] === 0xd8 ? 'image/jpeg' : media_type;
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   const sharp = width < SMALL ? ' class="sharp"' : '';
   return new Html(
-    `<svg class="store" width="0" height="0" aria-hidden="true"><defs><image id="b${number}"${sharp} width="${width}" height="${height}" preserveAspectRatio="none" href="data:${media_type};base64,${data}"/></defs></svg>\n`,
+    `<svg class="store" width="0" height="0" aria-hidden="true"><defs><image id="b${number}"${sharp} width="${width}" height="${height}" preserveAspectRatio="none" href="data:${type};base64,${data}"/></defs></svg>\n`,
   );
 }
 
