@@ -1,5 +1,6 @@
 import { DartError } from '../errors.ts';
 import { serveGuest } from '../guest/http_server.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import type { Env } from '../stream/records.ts';
 import type { Environment } from './environment.ts';
 import type { EnvironmentPool } from './pool.ts';
@@ -61,8 +62,11 @@ export class HeldDesktops {
     shrink();
     const ends = await Promise.allSettled(
       waits.map(async (wait) => {
-        const stop = signal ? AbortSignal.any([signal, wait.signal]) : wait.signal;
-        const lease = await this.#pool.lease(stop).finally(() => open.delete(wait));
+        const stop = new AnySignal([signal, wait.signal]);
+        const lease = await this.#pool.lease(stop.signal).finally(() => {
+          open.delete(wait);
+          stop.release();
+        });
         await ready(await this.#hold(lease));
       }),
     );

@@ -1,4 +1,5 @@
 import { DartError } from '../errors.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { Env } from '../stream/records.ts';
 
@@ -11,14 +12,14 @@ const REPLACE_MS = 900_000;
  */
 export async function replaceOverHttp(env: Env, signal?: AbortSignal): Promise<Env> {
   const where = env.env_id;
-  const timeout = AbortSignal.timeout(REPLACE_MS);
+  const stop = new AnySignal([signal], REPLACE_MS);
   let response: Response;
   try {
     response = await fetch(env.replace_url!, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ env_id: env.env_id }),
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      signal: stop.signal,
     });
   } catch (cause) {
     const hint = 'whether the dart-env up that printed it still runs';

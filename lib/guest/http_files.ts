@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError, messageOf } from '../errors.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import type { Guest } from './guest.ts';
 import { BadRequest } from './http_body.ts';
 import { type Call, type Reply, say } from './http_call.ts';
@@ -76,14 +77,17 @@ export async function downloadFile({ guest, body, downloads, signal }: Call): Pr
 async function download(where: string, url: string, signal: AbortSignal): Promise<Uint8Array> {
   let problem: unknown;
   for (let attempt = 1; attempt <= DOWNLOAD_TRIES; attempt++) {
+    const stop = new AnySignal([signal], DOWNLOAD_MS);
     try {
       if (attempt > 1) await sleep(DOWNLOAD_PAUSE_MS, undefined, { signal });
-      const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]) });
+      const response = await fetch(url, { signal: stop.signal });
       if (!response.ok) throw new Error(`status ${response.status}`);
       return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       problem = error;
       signal.throwIfAborted();
+    } finally {
+      stop.release();
     }
   }
   throw new DartError(`Failed to download ${url} in ${DOWNLOAD_TRIES} tries: ${messageOf(problem)}`, { where });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import { EXECUTE_LIMIT_MS, type ExecuteResult } from './guest.ts';
 import { BadRequest } from './http_body.ts';
 import { type Call, type Reply, say } from './http_call.ts';
@@ -128,10 +129,12 @@ async function runCode(call: Call, code: string, timeoutMs: number): Promise<Exe
 async function play({ guest, signal }: Call, code: string, timeoutMs: number): Promise<ExecuteResult | null> {
   const script = await readScript(guest, code);
   if (!Array.isArray(script)) return null;
-  const late = AbortSignal.timeout(timeoutMs);
+  const stop = new AnySignal([signal], timeoutMs);
   try {
-    return await playScript(guest, script, AbortSignal.any([signal, late]));
+    return await playScript(guest, script, stop.signal);
   } catch (error) {
-    throw late.aborted && !signal.aborted ? new TookTooLong(guest.id, timeoutMs) : error;
+    throw stop.late && !signal.aborted ? new TookTooLong(guest.id, timeoutMs) : error;
+  } finally {
+    stop.release();
   }
 }

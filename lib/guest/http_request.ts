@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError, messageOf } from '../errors.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import type { GuestAddress } from './http_address.ts';
 import { exchange, type GuestAnswer, NoAnswer, type Outgoing } from './http_exchange.ts';
 
@@ -46,7 +47,7 @@ export async function requestGuest(
   const stops = [options.signal, request.signal].filter((signal) => signal !== undefined);
   let problem: Problem = { reason: 'it was not tried' };
   for (let attempt = 1; attempt <= options.tries; attempt++) {
-    if (attempt > 1) await sleep(options.retryDelayMs, undefined, { signal: AbortSignal.any(stops) }).catch(() => {});
+    if (attempt > 1) await pause(options.retryDelayMs, stops);
     const stopped = stops.find((signal) => signal.aborted);
     if (stopped) throw new DartError('the run was stopped', { where, cause: stopped.reason });
     const result = await attemptOnce(address, request, stops);
@@ -69,14 +70,21 @@ interface Problem {
   final?: boolean;
 }
 
+/** As long, or until it is told to stop. */
+async function pause(ms: number, stops: readonly AbortSignal[]): Promise<void> {
+  const stop = new AnySignal(stops);
+  await sleep(ms, undefined, { signal: stop.signal }).catch(() => {});
+  stop.release();
+}
+
 async function attemptOnce(
   address: GuestAddress,
   request: GuestRequest,
   stops: AbortSignal[],
 ): Promise<GuestAnswer | Problem> {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const stop = new AnySignal(stops, request.timeoutMs);
   try {
-    const answer = await exchange(address, request, AbortSignal.any([timeout, ...stops]));
+    const answer = await exchange(address, request, stop.signal);
     const { status, bytes } = answer;
     if (request.accept?.includes(status)) return answer;
     const wrong = status === 200 ? (request.complaint?.(bytes) ?? null) : complaintIn(bytes);
@@ -87,9 +95,11 @@ async function attemptOnce(
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     const maybePlayed = error.sent && !request.idempotent;
-    const reason = timeout.aborted ? `no answer within ${request.timeoutMs / 1000} s` : reasonOf(error);
+    const reason = stop.late ? `no answer within ${request.timeoutMs / 1000} s` : reasonOf(error);
     const hint = maybePlayed ? 'another desktop: nobody knows whether this one still did it' : undefined;
     return { reason, hint, cause: error, final: maybePlayed };
+  } finally {
+    stop.release();
   }
 }
 

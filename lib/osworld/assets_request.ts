@@ -1,4 +1,5 @@
 import { DartError } from '../errors.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 
 /** How often a server may send somebody on to another address. */
 const REDIRECTS = 6;
@@ -30,7 +31,7 @@ export async function askFor(
   { signal, idleMs = IDLE_MS }: { signal?: AbortSignal; idleMs?: number },
 ): Promise<Answer> {
   const idle = new AbortController();
-  const either = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal;
+  const either = new AnySignal([signal, idle.signal]);
   let timer: NodeJS.Timeout | undefined;
   const alive = () => {
     clearTimeout(timer);
@@ -42,27 +43,32 @@ export async function askFor(
   if (offset > 0) headers.range = `bytes=${offset}-`;
   let address = url;
   let promised: string | null = null;
-  for (let hop = 0; hop <= REDIRECTS; hop++) {
-    requireHttp(address, url);
-    alive();
-    const response = await fetch(address, { headers, redirect: 'manual', signal: either }).catch((error: unknown) => {
-      clearTimeout(timer);
-      throw causeOf(error, idle.signal);
-    });
-    promised ??= sha256In(response.headers.get('x-linked-etag'));
-    const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
-    if (next === null) {
-      const close = () => {
-        clearTimeout(timer);
-        void response.body?.cancel().catch(() => {});
-      };
-      return { ...readHeaders(response), promised, body: bodyOf(response, alive, idle.signal), close };
+  try {
+    for (let hop = 0; hop <= REDIRECTS; hop++) {
+      requireHttp(address, url);
+      alive();
+      const response = await fetch(address, { headers, redirect: 'manual', signal: either.signal }).catch(
+        (error: unknown) => Promise.reject(causeOf(error, idle.signal)),
+      );
+      promised ??= sha256In(response.headers.get('x-linked-etag'));
+      const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
+      if (next === null) {
+        const close = () => {
+          clearTimeout(timer);
+          either.release();
+          void response.body?.cancel().catch(() => {});
+        };
+        return { ...readHeaders(response), promised, body: bodyOf(response, alive, idle.signal), close };
+      }
+      await response.body?.cancel();
+      address = new URL(next, address).href;
     }
-    await response.body?.cancel();
-    address = new URL(next, address).href;
+    throw new DartError(`the server sends on to another address more than ${REDIRECTS} times`, { where: url });
+  } catch (error) {
+    clearTimeout(timer);
+    either.release();
+    throw error;
   }
-  clearTimeout(timer);
-  throw new DartError(`the server sends on to another address more than ${REDIRECTS} times`, { where: url });
 }
 
 function requireHttp(address: string, where: string): void {

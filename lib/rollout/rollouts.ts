@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { EnvironmentPool } from '../environment/pool.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { type EpisodeEnd, type EpisodeOptions, runEpisode } from './episode.ts';
 import type { Scheduler, WorkItem } from './scheduler.ts';
@@ -34,7 +35,8 @@ export interface RolloutOptions {
  */
 export async function runRollouts(options: RolloutOptions): Promise<void> {
   const broken = new AbortController();
-  const abort = AbortSignal.any([options.abort, broken.signal]);
+  const either = new AnySignal([options.abort, broken.signal]);
+  const abort = either.signal;
   // Every desktop may wait for something at the same time.
   setMaxListeners(0, abort);
   const { environments } = options;
@@ -53,6 +55,7 @@ export async function runRollouts(options: RolloutOptions): Promise<void> {
   // Desktops that come later bring lanes of their own.
   for (let i = 0; i < lanes.length; i++) await lanes[i];
   environments.onGrowth(() => {});
+  either.release();
   if (broken.signal.aborted && !options.abort.aborted) throw broken.signal.reason;
 }
 

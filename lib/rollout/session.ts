@@ -1,5 +1,6 @@
 import { DartError, messageOf } from '../errors.ts';
 import { isGone, KeptInFile } from '../store/index.ts';
+import { AnySignal } from '../stream/any_signal.ts';
 import { wellFormedJson } from '../stream/finite.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { Outlet } from './outlet.ts';
@@ -115,7 +116,8 @@ class Session {
     for (const { id, state, version } of workers.workers) this.#link?.noteWorker(id, workers.name, state, version);
     await this.#versions.toNewestWhole();
     const over = new AbortController();
-    const following = this.#versions.follow(AbortSignal.any([over.signal, options.stopping.stop]));
+    const ending = new AnySignal([over.signal, options.stopping.stop]);
+    const following = this.#versions.follow(ending.signal);
     const { usage, status } = options.notes;
     status?.(() => this.#status());
     const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
@@ -156,6 +158,7 @@ class Session {
       clearInterval(reading);
       options.stopping.abort.removeEventListener('abort', giveUp);
       over.abort();
+      ending.release();
       await following;
       for (const { id, version } of workers.workers) this.#link?.noteWorker(id, workers.name, 'stopped', version);
     }

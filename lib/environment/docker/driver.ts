@@ -3,6 +3,7 @@ import type { Container } from 'dockerode';
 import { DartError } from '../../errors.ts';
 import type { Guest, ResettableGuest } from '../../guest/guest.ts';
 import { connectResettable, HttpGuest } from '../../guest/http_client.ts';
+import { AnySignal } from '../../stream/any_signal.ts';
 import type { Driver, Environment } from '../environment.ts';
 import type { KindValues, OpenOptions } from '../kind.ts';
 import { checkDocker, dockerAt } from './client.ts';
@@ -85,11 +86,9 @@ export class DockerDriver implements Driver {
     const serverUrl = url(PORTS.server);
     // The container may be over already; the vigil will say so.
     if (!serverUrl) throw new DartError(`its port ${PORTS.server} is not published`, { where: id });
-    await awaitServer(serverUrl, {
-      id,
-      limitMs: this.#settings.bootTimeoutMs,
-      signal: signal ? AbortSignal.any([signal, vigil.signal]) : vigil.signal,
-    });
+    const stop = new AnySignal([signal, vigil.signal]);
+    const limitMs = this.#settings.bootTimeoutMs;
+    await awaitServer(serverUrl, { id, limitMs, signal: stop.signal }).finally(() => stop.release());
     const connect = this.#settings.reset === 'session' ? connectResettable : HttpGuest.connect;
     const guest: Guest = vigil.over(await connect(serverUrl, { id, signal: vigil.signal }));
     return {

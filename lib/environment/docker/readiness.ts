@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError } from '../../errors.ts';
+import { AnySignal } from '../../stream/any_signal.ts';
 
 export interface ReadinessOptions {
   /** `env_id`, for messages. */
@@ -35,14 +36,16 @@ export async function awaitServer(url: string, { id, limitMs, signal }: Readines
 
 /** What is not right yet; null when all is. */
 async function look(url: string, limitMs: number, signal: AbortSignal): Promise<string | null> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  const limit = new AnySignal([signal], limitMs);
   try {
-    const { status, bytes } = await fetchOnce(`${url}/screenshot`, limit);
+    const { status, bytes } = await fetchOnce(`${url}/screenshot`, limit.signal);
     if (status !== 200) return `status ${status}`;
     return bytes > 0 ? null : 'an empty picture';
   } catch (error) {
-    if (limit.aborted) return 'no answer in time';
+    if (limit.signal.aborted) return 'no answer in time';
     return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  } finally {
+    limit.release();
   }
 }
 

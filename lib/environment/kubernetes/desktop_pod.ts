@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { DartError } from '../../errors.ts';
 import type { Guest, ResettableGuest } from '../../guest/guest.ts';
 import { connectResettable, HttpGuest } from '../../guest/http_client.ts';
+import { AnySignal } from '../../stream/any_signal.ts';
 import { type Environment, SESSION_WAITS } from '../environment.ts';
 import { statusOf } from './api_error.ts';
 import type { Cluster } from './cluster.ts';
@@ -100,16 +101,16 @@ export class DesktopPod implements Environment {
     const pod = await this.#create();
     this.#uid = pod.metadata?.uid;
     this.#opened.watch.follow(pod, this.#life);
-    const limit = AbortSignal.timeout(settings.startTimeoutMs);
-    const stop = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
+    const stop = new AnySignal([signal], settings.startTimeoutMs);
     try {
-      const ready = await this.#life.ready(stop);
+      const ready = await this.#life.ready(stop.signal);
       Object.assign(this, await this.#addresses(ready));
-      this.guest = explainedGuest(await this.#connect(stop), (error) => this.#explain(error));
+      this.guest = explainedGuest(await this.#connect(stop.signal), (error) => this.#explain(error));
     } catch (error) {
-      if (limit.aborted && !signal?.aborted && !this.#life.lost)
-        throw this.#life.tooSlow(settings.startTimeoutMs, error);
+      if (stop.late && !signal?.aborted && !this.#life.lost) throw this.#life.tooSlow(settings.startTimeoutMs, error);
       throw error;
+    } finally {
+      stop.release();
     }
     this.#ready = true;
   }
@@ -152,13 +153,15 @@ export class DesktopPod implements Environment {
     const { cluster, settings } = this.#options;
     const connect = settings.reset === 'session' ? connectResettable : HttpGuest.connect;
     for (;;) {
-      const signal = AbortSignal.any([stop, this.#life.end]);
+      const either = new AnySignal([stop, this.#life.end]);
+      const { signal } = either;
       const look = await connect(this.serverUrl, { id: this.id, tries: 1, retryDelayMs: 0, signal })
         .then(
           (guest) => guest.screenshot(),
           (error: unknown) => error,
         )
         .catch((error: unknown) => error);
+      either.release();
       if (this.#life.lost) throw this.#life.lost;
       stop.throwIfAborted();
       if (!(look instanceof Error)) break;

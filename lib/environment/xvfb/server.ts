@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { removeLeftDesktops } from '../../guest/x11/owner.ts';
+import { AnySignal } from '../../stream/any_signal.ts';
 import { parseRecord } from '../../stream/parse.ts';
 import type { Env } from '../../stream/records.ts';
 
@@ -56,17 +57,17 @@ export class ServerProcess {
 
   /** The desktop's record, when it is ready. Rejects where it ends before, or takes too long. */
   async ready(limitMs: number, signal?: AbortSignal): Promise<Env> {
-    const stop = AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal ? [signal] : [])]);
+    const stop = new AnySignal([signal], limitMs);
     const stopped = new Promise<never>((_, reject) => {
       const say = () => {
         if (signal?.aborted) reject(signal.reason);
         else
           reject(new DartError(`it is not ready after ${limitMs / 1000} s${lastLine(this.#log)}`, { where: this.#id }));
       };
-      if (stop.aborted) say();
-      else stop.addEventListener('abort', say, { once: true });
+      if (stop.signal.aborted) say();
+      else stop.signal.addEventListener('abort', say, { once: true });
     });
-    const line = await Promise.race([this.#firstLine(), stopped]);
+    const line = await Promise.race([this.#firstLine(), stopped]).finally(() => stop.release());
     return parseRecord('env', JSON.parse(line), this.#id);
   }
 
