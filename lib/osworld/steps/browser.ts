@@ -3,7 +3,6 @@ import { pause, SETUP_TRIES, usersContext, withBrowser } from '../browser/connec
 import type { StepRunner } from '../kinds.ts';
 import { sameUrl } from '../urls.ts';
 import { updateHistory } from './browser/history.ts';
-import { login } from './browser/login.ts';
 
 /** A page that takes longer is left as it is; it may still come. */
 const PAGE_LIMIT_MS = 60_000;
@@ -58,5 +57,4 @@ export const browserSteps: Record<string, StepRunner> = {
   chrome_open_tabs: openTabs,
   chrome_close_tabs: closeTabs,
   update_browse_history: updateHistory,
-  login,
 };

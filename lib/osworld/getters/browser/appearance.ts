@@ -68,9 +68,11 @@ function modeOfValue(value: unknown): Mode | undefined {
 
 /**
  * As `chrome_color_scheme`, but from the browser's settings page. OSWorld leaves that page open in front, where a
- * metric on the active tab finds it (osworld.md); `strict` closes it.
+ * metric on the active tab finds it; and a theme that is not the system's counts as light there too, even with a dark
+ * colour scheme. `strict` closes the page and goes by the scheme (docs/osworld.md).
  */
 const appearance: Getter = async (config, context) => {
+  const isStrict = context.protocol.fidelity === 'strict';
   let shown: Mode | null = null;
   try {
     shown = await withBrowser(context, config.owner, { ...GETTER_TRIES, relaunch: false }, async (browser) => {
@@ -78,9 +80,9 @@ const appearance: Getter = async (config, context) => {
       try {
         await page.goto('chrome://settings/appearance', { waitUntil: 'domcontentloaded', timeout: PAGE_LIMIT_MS });
         await pause(DRAWING_MS, context);
-        return await modeShown(page);
+        return await modeShown(page, isStrict);
       } finally {
-        if (context.protocol.fidelity === 'strict') await page.close().catch(() => {});
+        if (isStrict) await page.close().catch(() => {});
       }
     });
   } catch {
@@ -95,15 +97,17 @@ const SYSTEM_THEME = 'extensions.theme.system_theme';
 const CHOSEN = '[selected], [checked], [aria-checked="true"], option:checked';
 
 /** What the page's own model of the settings says, or the choice that its lists and buttons show; light goes first. */
-async function modeShown(page: Page): Promise<Mode | null> {
+async function modeShown(page: Page, isStrict: boolean): Promise<Mode | null> {
   const values = await settings(page, [...SCHEMES, SYSTEM_THEME]);
   const system = values[SYSTEM_THEME];
+  const schemes = SCHEMES.map((name) => modeOfValue(values[name]));
+  if (isStrict && schemes[0] !== undefined) return schemes[0];
   const texts = await page.locator(CHOSEN).evaluateAll((elements) =>
     // biome-ignore lint/performance/useDomNodeTextContent: what is drawn is what counts.
     elements.map((e) => ('innerText' in e && e.innerText) || e.textContent),
   );
   const modes = [
-    ...SCHEMES.map((name) => modeOfValue(values[name])),
+    ...schemes,
     ...(system === undefined ? [] : [system === 0 || system === '0' || system === false ? 'light' : 'dark']),
     ...texts.map((text) => modeInText(String(text))),
   ];

@@ -44,10 +44,10 @@ const pdfFromUrl: Getter = async (config, context): Promise<FetchedFile> => {
   }
 };
 
-/** The HTML of the settings page with saved addresses. */
+/** The HTML of the settings page with saved addresses. OSWorld asks a window that may not show settings: always "". */
 const savedAddress: Getter = (config, context) =>
   readBrowser(config, context, '', (browser) =>
-    withOwnWindow(browser, async (page) => {
+    withTab(usersContext(browser), async (page) => {
       await page.goto('chrome://settings/addresses', { waitUntil: 'networkidle', timeout: SETTINGS_LIMIT_MS });
       return page.content();
     }),

@@ -15,8 +15,8 @@ interface Tab {
 }
 
 /**
- * `[{title, url}]` of every open tab, in order. The embedded browser keeps them in its `Session` file; a real one tells
- * them through its debugging port. Without any browser there are none.
+ * `[{title, url}]` of every open tab. The embedded browser keeps them in its `Session` file; a real one tells them
+ * through its debugging port, in no certain order. Without any browser there are none.
  */
 const openTabs: Getter = async (config, context) => {
   if (context.cdpUrl === undefined) {
