@@ -1,6 +1,7 @@
 import type { Task } from '../stream/records.ts';
 import { GETTERS } from './evaluate.ts';
 import { METRICS } from './metrics/index.ts';
+import { bridgedMetrics } from './metrics/misc/bridged.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { STEPS } from './setup.ts';
 
@@ -20,7 +21,7 @@ export interface Check extends Needs {
 export const BRIDGED: Readonly<Record<'steps' | 'getters' | 'metrics', ReadonlySet<string>>> = {
   steps: new Set(['googledrive', 'login']),
   getters: new Set(['googledrive_file']),
-  metrics: new Set(['compare_image_text', 'compare_audios']),
+  metrics: new Set(Object.keys(bridgedMetrics)),
 };
 
 const KNOWN: Readonly<Record<'steps' | 'getters' | 'metrics', ReadonlyMap<string, unknown>>> = {
