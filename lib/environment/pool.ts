@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { Boots } from './boots.ts';
@@ -34,6 +35,8 @@ export class EnvironmentPool {
   /** Begins to start all desktops of the drivers; leases are served as they become ready. */
   constructor(drivers: readonly Driver[], options: PoolOptions = {}) {
     this.#options = { ...POOL_DEFAULTS, ...options };
+    // Every desktop may wait for its start at the same time.
+    setMaxListeners(0, this.#closing.signal);
     this.#free = new FreePlaces(this.#options.leases);
     this.#boots = new Boots(options.starts ?? Number.POSITIVE_INFINITY, this.#options.retryMs, this.#closing.signal);
     for (const driver of drivers) this.add(driver);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Driver, type Environment, NO_WAITS } from './environment.ts';
 import { FakeGuest } from './fake.testing.ts';
 import { type DesktopFailure, EnvironmentPool } from './pool.ts';
+import { delay } from './waiting.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -158,6 +159,19 @@ describe('a pool that changes its size', () => {
     await until(() => machines.log.includes('close machine-0'));
     expect([pool.size, pool.counts.retired, machines.log.includes('boot machine-0r1')]).toEqual([0, 2, false]);
     await pool.close();
+  });
+
+  it('is closed while more desktops start than Node expects listeners at a signal, without a warning', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const start: Driver['start'] = (_place, _id, signal) => delay(60_000, signal).then(() => Promise.reject());
+    const pool = new EnvironmentPool([{ name: 'slow', capacity: 12, start }]);
+    // Warnings come a turn later.
+    await soon();
+    await pool.close();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it('leaves the desktops as they are when it is abandoned', async () => {
