@@ -59,6 +59,7 @@ function modeOf(data: Json): Mode {
   return modeOfValue('color_scheme2' in theme ? theme.color_scheme2 : theme.color_scheme) ?? 'system';
 }
 
+/** A number or a name as preferences and the settings page write it. */
 function modeOfValue(value: unknown): Mode | undefined {
   if (typeof value === 'number') return BY_NUMBER[Math.trunc(value)];
   if (typeof value !== 'string') return undefined;
@@ -69,7 +70,7 @@ function modeOfValue(value: unknown): Mode | undefined {
 /**
  * As `chrome_color_scheme`, but from the browser's settings page. OSWorld leaves that page open in front, where a
  * metric on the active tab finds it; and a theme that is not the system's counts as light there too, even with a dark
- * colour scheme. `strict` closes the page and goes by the scheme (docs/osworld.md).
+ * colour scheme. `strict` closes the page and goes by the choice that it shows (docs/osworld.md).
  */
 const appearance: Getter = async (config, context) => {
   const isStrict = context.protocol.fidelity === 'strict';
@@ -101,11 +102,11 @@ async function modeShown(page: Page, isStrict: boolean): Promise<Mode | null> {
   const values = await settings(page, [...SCHEMES, SYSTEM_THEME]);
   const system = values[SYSTEM_THEME];
   const schemes = SCHEMES.map((name) => modeOfValue(values[name]));
-  if (isStrict && schemes[0] !== undefined) return schemes[0];
   const texts = await page.locator(CHOSEN).evaluateAll((elements) =>
     // biome-ignore lint/performance/useDomNodeTextContent: what is drawn is what counts.
     elements.map((e) => ('innerText' in e && e.innerText) || e.textContent),
   );
+  if (isStrict) return [...schemes, ...texts.map(modeOfValue)].find((mode) => mode !== undefined) ?? null;
   const modes = [
     ...schemes,
     ...(system === undefined ? [] : [system === 0 || system === '0' || system === false ? 'light' : 'dark']),
