@@ -4,6 +4,7 @@ import type { Action } from '../guest/guest.ts';
 import { evaluateTask } from './evaluate.ts';
 import { FakeGuest } from './guest.testing.ts';
 import { normaliseTask } from './task.ts';
+import { Unsupported } from './unsupported.ts';
 
 const done: Action = { type: 'finished' };
 const fail: Action = { type: 'fail' };
@@ -90,6 +91,24 @@ describe('evaluateTask', () => {
   ])('an evaluator that cannot be carried out is an error that names the task', async (evaluator, message) => {
     const error = await evaluate(evaluator).catch((thrown: DartError) => thrown);
     expect((error as DartError).describe?.()).toMatch(message);
+  });
+
+  it('compares a result with itself where the task gives both files one name, unless it is strict', async () => {
+    const guest = new FakeGuest().put('/a.js', 'mine');
+    const task = taskOf({
+      func: 'diff_text_file',
+      result: { type: 'vm_file', path: '/a.js', dest: 'a.js' },
+      expected: { type: 'cloud_file', path: 'data:,other', dest: 'a.js' },
+    });
+    expect(await evaluateTask(task, guest, { lastAction: done })).toBe(1);
+    expect(await evaluateTask(task, guest, { lastAction: done, protocol: { fidelity: 'strict' } })).toBe(0);
+    expect(await evaluateTask(task, new FakeGuest(), { lastAction: done })).toBe(0);
+  });
+
+  it('hands on what is unsupported as it is', async () => {
+    const audio = { type: 'rule', rules: {} };
+    const error = await evaluate({ func: 'compare_audios', result: audio, expected: audio }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(Unsupported);
   });
 
   it('a desktop that breaks is an error, not a 0', async () => {

@@ -1,7 +1,7 @@
 import { DartError, messageOf } from '../errors.ts';
 import type { Guest } from '../guest/guest.ts';
 import type { Task } from '../stream/records.ts';
-import { contextOf, type EvaluateOptions, MissingFile, type TaskContext, taskError } from './context.ts';
+import { contextOf, type EvaluateOptions, isFile, MissingFile, type TaskContext, taskError } from './context.ts';
 import { Fields } from './fields.ts';
 import { browserGetters } from './getters/browser.ts';
 import { fileGetters } from './getters/files.ts';
@@ -64,9 +64,25 @@ async function scoreOne(evaluator: Evaluator, index: number, context: TaskContex
     if (error instanceof MissingFile) return 0;
     throw error;
   }
-  const expected = await fetchState(expectedConfig, 'expected', context);
+  const expected = isShadowed(expectedConfig, resultConfig, result, context)
+    ? result
+    : await fetchState(expectedConfig, 'expected', context);
   const options = new Fields(`options of ${name}`, context.task.task_id, evaluator.options[index] ?? {});
   return runMetric(name, metric, { result, expected, options }, context);
+}
+
+/**
+ * OSWorld keeps both files under the name `dest`: where the task gives them one name, the expected file is not fetched,
+ * for there is such a file already, and the result is compared with itself. `strict` fetches it.
+ */
+function isShadowed(
+  expected: GetterConfig | null,
+  config: GetterConfig | null,
+  result: unknown,
+  { protocol }: TaskContext,
+): boolean {
+  if (protocol.fidelity === 'strict' || expected?.type !== 'cloud_file' || config?.type !== 'vm_file') return false;
+  return isFile(result) && typeof config.dest === 'string' && config.dest === expected.dest;
 }
 
 async function fetchState(config: GetterConfig | null, side: string, context: TaskContext): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AnySignal } from '../../stream/any_signal.ts';
 import { type FetchedFile, type TaskContext, taskError } from '../context.ts';
 import type { Getter } from '../kinds.ts';
 import { guestFile } from './files.ts';
@@ -35,17 +36,17 @@ async function askInside({ guest }: TaskContext): Promise<string | null> {
 }
 
 async function askPublished(url: string, { signal }: TaskContext): Promise<string | null> {
-  const limit = AbortSignal.timeout(STATUS_LIMIT_MS);
   const address = new URL(STATUS_PATH, url.endsWith('/') ? url : `${url}/`);
-  const headers = { authorization: AUTHORISATION };
-  const ended = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  const ended = new AnySignal([signal], STATUS_LIMIT_MS);
   try {
-    const answer = await fetch(address, { headers, signal: ended });
+    const answer = await fetch(address, { headers: { authorization: AUTHORISATION }, signal: ended.signal });
     return answer.ok ? await answer.text() : null;
   } catch {
     // Nothing listens where no player runs.
     signal?.throwIfAborted();
     return null;
+  } finally {
+    ended.release();
   }
 }
 
