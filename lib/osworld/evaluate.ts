@@ -7,6 +7,7 @@ import { browserGetters } from './getters/browser.ts';
 import { fileGetters } from './getters/files.ts';
 import { generalGetters } from './getters/general.ts';
 import { mediaGetters } from './getters/media.ts';
+import { officeGetters } from './getters/office.ts';
 import type { Getter, Metric } from './kinds.ts';
 import { METRICS } from './metrics/index.ts';
 import { runSteps } from './setup.ts';
@@ -16,7 +17,7 @@ import { Unsupported } from './unsupported.ts';
 
 /** Every getter by its `type` (osworld.md §4). */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
-  Object.entries({ ...generalGetters, ...fileGetters, ...browserGetters, ...mediaGetters }),
+  Object.entries({ ...generalGetters, ...fileGetters, ...browserGetters, ...mediaGetters, ...officeGetters }),
 );
 
 /**

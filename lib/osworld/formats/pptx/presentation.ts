@@ -1,6 +1,6 @@
 import { attributeOf, childOf, childrenOf, type Element } from '../xml.ts';
 import { backgroundOf } from './fill.ts';
-import { findPlaceholder, masterOf, placeholderKind, shapeElements, treeOf } from './geometry.ts';
+import { findPlaceholder, masterOf, placeholderKind, placeholderOf, shapeElements, treeOf } from './geometry.ts';
 import { P, type Part, PptxPackage, R } from './package.ts';
 import { Shape } from './shape.ts';
 import { joinParagraphs, paragraphsOf } from './text.ts';
@@ -15,10 +15,12 @@ export class Slide {
     this.part = part;
   }
 
-  /** Shapes from the back to the front, groups as one. Throws an Error for ink that is no shape. */
+  /** Shapes from the back to the front, groups as one. Throws an Error for ink that is no shape, and an unknown placeholder. */
   get shapes(): Shape[] {
     this.knownShapes ??= shapeElements(treeOf(this.part)).map((element) => {
       if (element.localName === 'contentPart') throw new Error(`${this.part.path} holds a contentPart`);
+      const placeholder = element.localName === 'sp' ? placeholderOf(element) : undefined;
+      if (placeholder !== undefined) placeholderKind(placeholder);
       return new Shape(element, this.part, false);
     });
     return this.knownShapes;
