@@ -1,13 +1,20 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
 import { blank, type Image } from './picture/image.ts';
 
 /** Opens a PDF, does something with it, and lets go of it. Throws an Error where the bytes are no PDF. */
 async function withPdf<T>(bytes: Uint8Array, use: (pdf: PDFDocumentProxy, pdfjs: Pdfjs) => Promise<T>): Promise<T> {
   const pdfjs = await import('pdfjs-dist/legacy/build/pdf.mjs');
+  const data = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
   const task = pdfjs.getDocument({
     // The reader takes the bytes away from whoever gives them.
     data: Uint8Array.from(bytes),
     verbosity: 0,
+    // Tables of Asian texts, measures of the standard fonts, and decoders of rare pictures.
+    cMapUrl: `${data}/cmaps/`,
+    standardFontDataUrl: `${data}/standard_fonts/`,
+    wasmUrl: `${data}/wasm/`,
     useSystemFonts: false,
     disableFontFace: true,
     isOffscreenCanvasSupported: false,
