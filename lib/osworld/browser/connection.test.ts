@@ -147,4 +147,16 @@ describe.skipIf(chromiumPath === null)('withBrowser and a real Chromium', () => 
     await expect(working).rejects.toThrow('enough');
     expect(await connect({ cdpUrl: browser.cdpUrl })).toBe(true);
   });
+
+  it('takes nothing from a browser that went away', async () => {
+    const context = contextOf(task, new FakeGuest(), { cdpUrl: browser.cdpUrl });
+    const working = withBrowser(context, 'the step', { count: 1, pauseMs: 0 }, async (connected) => {
+      const gone = new Promise((resolve) => connected.on('disconnected', resolve));
+      await browser.close();
+      await gone;
+      return 'read';
+    });
+    await expect(working).rejects.toBeInstanceOf(BrowserUnreachable);
+    await expect(working).rejects.toThrow('the step: the browser went away');
+  });
 });

@@ -24,13 +24,13 @@ const RELAUNCHED_TRIES: Tries = { count: 3, pauseMs: 5_000 };
 const RELAUNCH_COMMAND = ['google-chrome', '--remote-debugging-port=1337'];
 const ONE_TRY_MS = 30_000;
 
-/** Nobody answers at the debugging port, though the desktop has one. */
+/** Nobody answers at the debugging port, though the desktop has one, or the browser broke off. */
 export class BrowserUnreachable extends DartError {}
 
 /**
  * Connects to the desktop's browser by its debugging port, hands it to `use` and disconnects; the browser runs on.
  * An aborted task disconnects at once. Throws `Unsupported` on a desktop without that port, `BrowserUnreachable` where
- * nobody answers in so many tries; `owner` is the step or getter, for the message.
+ * nobody answers in so many tries or the browser goes away meanwhile; `owner` is the step or getter, for the message.
  */
 export async function withBrowser<T>(
   context: TaskContext,
@@ -41,16 +41,22 @@ export async function withBrowser<T>(
   const browser = await connect(context, owner, tries);
   const leave = () => void browser.close().catch(() => {});
   context.signal?.addEventListener('abort', leave);
+  let cause: unknown;
   try {
     context.signal?.throwIfAborted();
-    return await use(browser);
+    const value = await use(browser);
+    context.signal?.throwIfAborted();
+    // What was read of a browser that broke off in between means nothing.
+    if (browser.isConnected()) return value;
   } catch (error) {
     context.signal?.throwIfAborted();
-    throw error;
+    if (browser.isConnected()) throw error;
+    cause = error;
   } finally {
     context.signal?.removeEventListener('abort', leave);
     await browser.close().catch(() => {});
   }
+  throw new BrowserUnreachable(`${owner}: the browser went away`, { where: context.task.task_id, cause });
 }
 
 /** The context of the user's own tabs, with the cookies of the profile. */

@@ -7,6 +7,8 @@ import type { Getter } from '../../kinds.ts';
 export type Mode = 'light' | 'dark' | 'system';
 
 const PAGE_LIMIT_MS = 30_000;
+const SETTINGS_LIMIT_MS = 10_000;
+const HAS_SETTINGS = 'document.querySelector("settings-ui")?.prefs !== undefined';
 /** OSWorld waits so long until the settings page shows what is set, ms. */
 const DRAWING_MS = 2_500;
 /** The browser writes its preferences some time after a change: OSWorld reads them so often. */
@@ -80,6 +82,7 @@ const appearance: Getter = async (config, context) => {
       const page = await usersContext(browser).newPage();
       try {
         await page.goto('chrome://settings/appearance', { waitUntil: 'domcontentloaded', timeout: PAGE_LIMIT_MS });
+        await page.waitForFunction(HAS_SETTINGS, undefined, { timeout: SETTINGS_LIMIT_MS }).catch(() => {});
         await pause(DRAWING_MS, context);
         return await modeShown(page, isStrict);
       } finally {

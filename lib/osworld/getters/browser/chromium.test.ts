@@ -12,7 +12,7 @@ import { setupTask } from '../../setup.ts';
 import { normaliseTask } from '../../task.ts';
 import { get, showing } from './browser.testing.ts';
 
-describe.skipIf(chromiumPath === null)('a real Chromium', () => {
+describe.skipIf(chromiumPath === null)('a real Chromium', { timeout: 180_000 }, () => {
   const profile = profileFolder();
   const guest = new ProfileGuest(profile);
   const site = new Site();
@@ -142,11 +142,10 @@ describe.skipIf(chromiumPath === null)('a real Chromium', () => {
     expect(await urls()).toEqual(['about:blank']);
   });
 
-  it('chrome_appearance_mode_ui reads the settings page, and leaves it open except under strict', async () => {
-    const shown = await ask('chrome_appearance_mode_ui', {}, 'strict');
-    expect(['light', 'dark', 'system']).toContain(shown);
+  it('chrome_appearance_mode_ui leaves the settings page open in front, except under strict', async () => {
+    await ask('chrome_appearance_mode_ui', {}, 'strict');
     expect(await urls()).toEqual(['about:blank']);
-    expect(await ask('chrome_appearance_mode_ui')).toBe(shown);
+    await ask('chrome_appearance_mode_ui');
     expect(await urls()).toEqual(['about:blank', 'chrome://settings/appearance']);
   });
 

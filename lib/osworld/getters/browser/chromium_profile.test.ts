@@ -8,9 +8,12 @@ import {
   removeFolder,
   Site,
 } from '../../browser/chromium.testing.ts';
+import type { TaskOptions } from '../../context.ts';
 import { setupTask } from '../../setup.ts';
 import { normaliseTask } from '../../task.ts';
 import { get } from './browser.testing.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const site = new Site();
 const folders: string[] = [];
@@ -56,7 +59,7 @@ const barWith = (...children: object[]) => ({
   version: 1,
 });
 
-describe.skipIf(chromiumPath === null)('the profile of a real Chromium', () => {
+describe.skipIf(chromiumPath === null)('the profile of a real Chromium', { timeout: 180_000 }, () => {
   it('has history, cookies, preferences and bookmarks where the getters look for them', async () => {
     const folder = newProfile({
       'Default/Preferences': {
@@ -96,10 +99,11 @@ describe.skipIf(chromiumPath === null)('the profile of a real Chromium', () => {
     await withBrowserOn(folder, async ({ cdpUrl }) => {
       // An empty profile for the files, so that the answer comes from the page.
       const guest = new ProfileGuest(newProfile());
-      const strict = { cdpUrl, protocol: { fidelity: 'strict' } } as const;
-      expect(await get('chrome_appearance_mode_ui', guest, {}, strict)).toBe(mode);
+      const shown = (options: TaskOptions) => () => get('chrome_appearance_mode_ui', guest, {}, { cdpUrl, ...options });
+      // The page draws its settings some time after it has loaded.
+      await expect.poll(shown({ protocol: { fidelity: 'strict' } }), PATIENCE).toBe(mode);
       // A headless browser has no theme of the system.
-      expect(await get('chrome_appearance_mode_ui', guest, {}, { cdpUrl })).toBe('light');
+      await expect.poll(shown({}), PATIENCE).toBe('light');
     });
     expect(await get('chrome_color_scheme', new ProfileGuest(folder))).toBe(mode);
   });
