@@ -10,6 +10,7 @@ import { Fields } from '../../lib/osworld/fields.ts';
 import { METRICS } from '../../lib/osworld/metrics/index.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { openGivenBridge } from './bridge.ts';
 
 /**
  * `dart-eval metric NAME RESULT [EXPECTED]`: one metric on what lies here, without task, guest and getters.
@@ -31,12 +32,14 @@ export async function run(context: CommandContext): Promise<number> {
   const given = options.options === undefined ? {} : parse(String(options.options), '--options');
   const fields = new Fields(`options of ${name}`, name, given);
   const fidelity: Fidelity = options.protocol === 'strict' ? 'strict' : 'verified';
-  const value = await Promise.resolve(metric({ result, expected, options: fields, name, where: name, fidelity })).catch(
-    (cause: unknown) => {
+  const bridge = await openGivenBridge(context);
+  const value = await Promise.resolve({ result, expected, options: fields, name, where: name, fidelity, bridge })
+    .then(metric)
+    .catch((cause: unknown) => {
       if (cause instanceof DartError) throw cause;
       throw new DartError(`the metric failed: ${messageOf(cause)}`, { where: name, cause });
-    },
-  );
+    })
+    .finally(() => bridge?.close());
   const output = await openOutput(context);
   await output.write({ type: 'metric', v: SCHEMA_VERSION, name, value, protocol: fidelity });
   await output.close();

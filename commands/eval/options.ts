@@ -70,6 +70,16 @@ export const PROTOCOL_OPTION: OptionSpec = {
   group: 'How',
 };
 
+/** For what only OSWorld's own code can do. */
+export const BRIDGE_OPTION: OptionSpec = {
+  name: 'python-bridge',
+  type: 'string',
+  value: 'DIR',
+  describe:
+    'An installed OSWorld (with its .venv), asked for what needs its models or accounts; without it such tasks are unsupported',
+  group: 'How',
+};
+
 /** What is measured, and how. */
 export const RUN_OPTIONS: readonly OptionSpec[] = [
   {
@@ -107,6 +117,7 @@ export const RUN_OPTIONS: readonly OptionSpec[] = [
     group: 'How',
   },
   PROTOCOL_OPTION,
+  BRIDGE_OPTION,
   {
     name: 'fail-at-limit',
     type: 'boolean',

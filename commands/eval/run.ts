@@ -6,6 +6,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { stopCode } from '../../lib/cli/stop.ts';
 import { openEnvironments } from '../../lib/environment/open.ts';
 import { DartError, messageOf } from '../../lib/errors.ts';
+import type { Bridge } from '../../lib/osworld/bridge/kinds.ts';
 import { checkTask } from '../../lib/osworld/check.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
 import { PageChoice } from '../../lib/report/evaluation_page.ts';
@@ -15,6 +16,7 @@ import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Task, Trajectory } from '../../lib/stream/records.ts';
 import { tellOfCleanUp } from '../clean_up.ts';
 import { newRunId } from '../run_id.ts';
+import { openGivenBridge } from './bridge.ts';
 import { whyNot } from './check.ts';
 import { Journal } from './journal.ts';
 import { openScreenshots, type Screenshots } from './screenshots.ts';
@@ -41,10 +43,13 @@ export async function run(context: CommandContext): Promise<number> {
       ? null
       : await Journal.open(resolvePath(context.io, String(options.resume)), termsOf(context));
   const screenshots = openScreenshots(context, ending.reports);
+  let bridge: Bridge | undefined;
   try {
-    const work: Work = { tasks, total, evaluation, journal, ending, screenshots, skipped: skipped.count };
+    bridge = await openGivenBridge(context);
+    const work: Work = { tasks, total, evaluation, journal, ending, screenshots, bridge, skipped: skipped.count };
     return await measure(context, work);
   } finally {
+    await bridge?.close();
     await journal?.close();
     screenshots.close();
   }
@@ -57,6 +62,7 @@ interface Work {
   journal: Journal | null;
   ending: Ending;
   screenshots: Screenshots;
+  bridge: Bridge | undefined;
   skipped: number;
 }
 
@@ -66,7 +72,7 @@ function chooseTasks(context: CommandContext, given: readonly Task[]): { tasks: 
   const tasks: Task[] = [];
   for (const task of given) {
     const check = checkTask(task);
-    if (check.verdict === 'native') {
+    if (check.verdict === 'native' || (check.verdict === 'bridge' && context.options['python-bridge'] !== undefined)) {
       tasks.push(task);
       continue;
     }
@@ -112,7 +118,7 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
 /** The rollouts themselves. @returns policy and version that were measured. */
 async function rollOut(
   context: CommandContext,
-  { tasks, total, evaluation, screenshots }: Work,
+  { tasks, total, evaluation, screenshots, bridge }: Work,
   take: (trajectory: Trajectory) => Promise<void>,
   before: readonly Trajectory[],
 ): Promise<Measured['circumstances']> {
@@ -140,6 +146,7 @@ async function rollOut(
     const { version, policy } = await runSession({
       ...settings,
       blobs: screenshots.store,
+      bridge,
       // In an evaluation each group has one rollout.
       done: new Set(before.map(({ group_id }) => group_id)),
       environments,

@@ -2,7 +2,7 @@ import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/co
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CACHE_OPTIONS } from '../assets.ts';
 import { TASK_FILTERS } from '../task_filter.ts';
-import { FROM_OPTION, PROTOCOL_OPTION } from './options.ts';
+import { BRIDGE_OPTION, FROM_OPTION, PROTOCOL_OPTION } from './options.ts';
 
 /** `dart-eval check`: what tasks need. */
 export const check: CommandSpec = {
@@ -95,6 +95,7 @@ export const metric: CommandSpec = {
     },
     { name: 'options', type: 'string', value: 'JSON', describe: 'The evaluator’s options', group: 'What' },
     PROTOCOL_OPTION,
+    BRIDGE_OPTION,
     {
       name: 'fail-under',
       type: 'number',

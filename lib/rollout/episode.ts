@@ -4,6 +4,7 @@ import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
 import type { AssetCache } from '../osworld/assets_cache.ts';
+import type { Bridge } from '../osworld/bridge/kinds.ts';
 import type { Fidelity } from '../osworld/context.ts';
 import { evaluateTask } from '../osworld/evaluate.ts';
 import { setupTask } from '../osworld/setup.ts';
@@ -39,6 +40,8 @@ export interface EpisodeOptions {
   assetsDir?: string | null;
   /** Where files come from that the folder does not have; none: they are missing. */
   assetCache?: AssetCache;
+  /** An installed OSWorld, for what only its own code can do. */
+  bridge?: Bridge;
   /** Whether OSWorld's known mistakes are kept in scoring; `verified` when missing. */
   fidelity?: Fidelity;
   /** For tests. */
@@ -244,10 +247,10 @@ class Episode {
   }
 
   #taskOptions() {
-    const { assetsDir = null, assetCache, fidelity } = this.#options;
+    const { assetsDir = null, assetCache, bridge, fidelity } = this.#options;
     const { driver, cdpUrl, vlcUrl } = this.#env;
     const protocol = { sleepScale: driver === 'embedded' ? 0 : 1, fidelity };
-    return { signal: this.#signal, assetsDir, assetCache, cdpUrl, vlcUrl, cache: this.#files, protocol };
+    return { signal: this.#signal, assetsDir, assetCache, bridge, cdpUrl, vlcUrl, cache: this.#files, protocol };
   }
 
   async #onDesktop<T>(work: () => Promise<T>, duringSetup = false): Promise<T> {

@@ -189,9 +189,10 @@ class Session {
   }
 
   #episode() {
-    const { sampling, seed, onParseError, failAtLimit, assetsDir, assetCache, fidelity, blobs } = this.#options;
+    const { sampling, seed, onParseError, failAtLimit, blobs } = this.#options;
+    const { assetsDir, assetCache, bridge, fidelity } = this.#options;
     const keep = (png: Uint8Array) => blobs.putSync(png);
-    return { sampling, seed, onParseError, failAtLimit, assetsDir, assetCache, fidelity, keep };
+    return { sampling, seed, onParseError, failAtLimit, assetsDir, assetCache, bridge, fidelity, keep };
   }
 
   #scheduler(): Scheduler {

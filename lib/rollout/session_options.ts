@@ -32,6 +32,7 @@ export interface SessionOptions extends WorkPlan {
   failAtLimit: boolean;
   assetsDir?: string | null;
   assetCache?: EpisodeOptions['assetCache'];
+  bridge?: EpisodeOptions['bridge'];
   fidelity?: EpisodeOptions['fidelity'];
   /** Null: screenshots are named by their hash but kept nowhere. */
   blobs: Pick<BlobStore, 'putSync'>;
