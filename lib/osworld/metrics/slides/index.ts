@@ -1,4 +1,5 @@
 import type { AccessibleNode } from '../../../guest/guest.ts';
+import { isFile } from '../../context.ts';
 import type { Metric, MetricInput } from '../../kinds.ts';
 import { nodesOf } from '../../tree.ts';
 
@@ -14,8 +15,9 @@ function lazy<Name extends string>(
 }
 
 /** 1 when the slides' panel is open: it is a document frame of its own in the accessibility tree. */
-const checkLeftPanel: Metric = ({ result }) => {
+const checkLeftPanel: Metric = async ({ result }) => {
   if (result === null || result === undefined) return 0;
+  if (isFile(result)) return (await import('./panel.ts')).hasPanelIn(result);
   const nodes = [...nodesOf(result as AccessibleNode)];
   return Number(nodes.some(({ role, name }) => role === 'document-frame' && name === 'Slides View'));
 };

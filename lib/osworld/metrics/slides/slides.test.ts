@@ -95,9 +95,12 @@ describe('metrics of presentations', () => {
       states: [],
       children,
     });
-    const panel = (open: AccessibleNode) => {
+    const panel = (open: unknown) => {
       tested.add('check_left_panel');
-      const result = node('desktop-frame', 'main', [node('frame', 'Deck', [open])]);
+      const isXml = typeof open === 'string';
+      const file = () => ({ name: 'tree.xml', bytes: Buffer.from(`<desktop-frame>${open}</desktop-frame>`) });
+      const tree = () => node('desktop-frame', 'main', [node('frame', 'Deck', [open as AccessibleNode])]);
+      const result = isXml ? file() : tree();
       const options = new Fields('options', 't1', {});
       return slideMetrics.check_left_panel!({
         result,
@@ -110,6 +113,9 @@ describe('metrics of presentations', () => {
     expect(await panel(node('document-frame', 'Slides View'))).toBe(1);
     expect(await panel(node('document-frame', 'Drawing View'))).toBe(0);
     expect(await panel(node('panel', 'Slides View'))).toBe(0);
+    expect(await panel('<document-frame name="Slides View"/>')).toBe(1);
+    expect(await panel('<document-frame name="Drawing View"/><panel name="Slides View"/>')).toBe(0);
+    expect(await panel('<document-frame name="Slides View">')).toBe(0);
   });
 
   it('has a test here for every metric', () => {
