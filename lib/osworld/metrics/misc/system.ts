@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { DartError, messageOf } from '../../../errors.ts';
 import type { Metric, MetricInput } from '../../kinds.ts';
 import { isRecord } from '../../rules.ts';
@@ -51,16 +51,17 @@ const runSqlite: Metric = async (input) => {
 /** Where an SQLite file says that it has a write-ahead log, which a copy in memory cannot have. */
 const JOURNAL_MODES = [18, 19];
 
-function openInMemory(bytes: Uint8Array): Database.Database {
+async function openInMemory(bytes: Uint8Array): Promise<Database> {
+  const { default: Sqlite } = await import('better-sqlite3');
   const copy = Buffer.from(bytes);
   for (const at of JOURNAL_MODES) if (copy[at] === 2) copy[at] = 1;
-  const database = new Database(copy);
+  const database = new Sqlite(copy);
   database.prepare('SELECT 1 FROM sqlite_master').all();
   return database;
 }
 
 /** A query alone is run: nothing that writes, and nothing that opens another file. */
-function firstValue(database: Database.Database, sql: string, input: MetricInput): unknown {
+function firstValue(database: Database, sql: string, input: MetricInput): unknown {
   try {
     const statement = database.prepare(sql);
     if (!statement.reader || !statement.readonly) throw new Error('sql should be one query that reads');
