@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bootstrapMean, wilson } from './interval.ts';
+import { bootstrapMean, bootstrapNotBelowZero, wilson } from './interval.ts';
 
 describe('wilson', () => {
   it('gives the published interval of 8 successes in 10', () => {
@@ -36,5 +36,15 @@ describe('bootstrapMean', () => {
     expect(once.low).toBeCloseTo(0.451, 2);
     expect(once.high).toBeCloseTo(0.549, 2);
     expect(bootstrapMean(values)).toEqual(once);
+  });
+});
+
+describe('bootstrapNotBelowZero', () => {
+  it('is nothing of clear losses, everything of none, and half and half of chance', () => {
+    expect(bootstrapNotBelowZero([-0.5, -0.25, -1])).toBe(0);
+    expect(bootstrapNotBelowZero([0, 0, 0])).toBe(1);
+    expect(bootstrapNotBelowZero(Array.from({ length: 400 }, (_, i) => (i % 2 ? 1 : -1)))).toBeCloseTo(0.5, 1);
+    // Of the four pairs of draws only that of two losses stays below 0.
+    expect(bootstrapNotBelowZero([-1, 1])).toBeCloseTo(0.75, 1);
   });
 });
