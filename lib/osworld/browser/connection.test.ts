@@ -119,7 +119,7 @@ describe('set-up steps without a browser', () => {
 });
 
 describe.skipIf(chromiumPath === null)('withBrowser and a real Chromium', () => {
-  const profile = profileFolder();
+  const profile = chromiumPath === null ? '' : profileFolder();
   let browser: RealBrowser;
 
   beforeAll(async () => {

@@ -13,7 +13,7 @@ import { normaliseTask } from '../../task.ts';
 import { get, showing } from './browser.testing.ts';
 
 describe.skipIf(chromiumPath === null)('a real Chromium', { timeout: 180_000 }, () => {
-  const profile = profileFolder();
+  const profile = chromiumPath === null ? '' : profileFolder();
   const guest = new ProfileGuest(profile);
   const site = new Site();
   let browser: RealBrowser;
