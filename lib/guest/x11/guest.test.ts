@@ -207,6 +207,9 @@ describe.skipIf(!xvfb)('the X11 guest', { timeout: 120_000 }, () => {
       await windowNamed('Shell');
       await eventually(async () => frameNamed('Shell', await guest.accessibility()));
       await eventually(async () => frameNamed('Untitled 1 - Mousepad', await guest.accessibility()));
+      // GTK says of each widget that it is one of its own.
+      const editor = frameNamed('Untitled 1 - Mousepad', await guest.accessibility())!;
+      expect(editor.attributes).toMatchObject({ toolkit: 'gtk' });
       expect(await guest.windowSize('Mousepad')).toEqual({ width: expect.any(Number), height: expect.any(Number) });
       expect(await guest.windowSize('gimp')).toBeNull();
       await guest.activateWindow('mousepad.Mousepad', { byClass: true, strict: true });
