@@ -1,8 +1,5 @@
-import { unzipSync } from 'fflate';
+import { ZipArchive } from '../zip.ts';
 import { parseTree, type XmlNode } from './tree.ts';
-
-/** Bytes that all parts of one package may take unpacked: a small file must not fill the memory. */
-const MAX_UNPACKED = 512 * 2 ** 20;
 
 /** What another part is to this one: its kind (last word of the type's address) and its path in the package. */
 export interface Relationship {
@@ -13,30 +10,23 @@ export interface Relationship {
 
 /** An OOXML package: parts by path, and how they refer to each other. */
 export class OfficePackage {
-  private readonly parts: Record<string, Uint8Array>;
+  private readonly archive: ZipArchive;
   private readonly trees = new Map<string, XmlNode>();
 
   /** Throws an Error where the bytes are no zip archive. */
   constructor(bytes: Uint8Array) {
-    let unpacked = 0;
-    this.parts = unzipSync(bytes, {
-      filter: (part) => {
-        unpacked += part.originalSize;
-        if (unpacked > MAX_UNPACKED) throw new Error(`the package unpacks to more than ${MAX_UNPACKED} bytes`);
-        return /\.(xml|rels)$/i.test(part.name);
-      },
-    });
+    this.archive = new ZipArchive(bytes);
   }
 
   has(path: string): boolean {
-    return path in this.parts;
+    return this.archive.has(path);
   }
 
   /** The root of an XML part; undefined where there is no such part. Throws an Error where it is not XML. */
   tree(path: string): XmlNode | undefined {
     const known = this.trees.get(path);
     if (known !== undefined) return known;
-    const bytes = this.parts[path];
+    const bytes = this.archive.read(path);
     if (bytes === undefined) return undefined;
     const root = parseTree(textOf(bytes));
     this.trees.set(path, root);
