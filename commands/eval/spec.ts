@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
-import { ASSET_OPTIONS } from '../assets.ts';
+import { ASSET_OPTIONS } from '../asset_options.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
 import { TASK_FILTERS } from '../task_filter.ts';
 import { GATE_OPTION, RUN_OPTIONS, VERDICT_OPTIONS } from './options.ts';

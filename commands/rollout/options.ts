@@ -1,5 +1,5 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
-import { ASSET_OPTIONS } from '../assets.ts';
+import { ASSET_OPTIONS } from '../asset_options.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
 import { SYNC_OPTIONS, WORKER_OPTIONS } from './worker_options.ts';
 
