@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { bootId, pidNamespace } from '../stream/this_kernel.ts';
 
 /** A name for this process as the holder of leases: `host/pid/nonce.kernel`. */
 export function newOwner(): string {
@@ -31,20 +31,4 @@ let known: string | undefined;
 function kernel(): string {
   known ??= createHash('sha256').update(`${bootId()} ${pidNamespace()}`).digest('hex').slice(0, 8);
   return known;
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return '';
-  }
 }

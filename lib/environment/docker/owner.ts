@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { bootId, pidNamespace } from '../../stream/this_kernel.ts';
 
 /** `BOOT/NAMESPACE/PID/START`: one process, also where its number is used again, of one boot of one machine. */
 export function thisOwner(): string {
@@ -25,21 +26,5 @@ function startOf(pid: number): string | null {
     return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19]!;
   } catch {
     return null;
-  }
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-  } catch {
-    return '';
   }
 }
