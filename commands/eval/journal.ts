@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DartError } from '../../lib/errors.ts';
+import { DartError, EXIT } from '../../lib/errors.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
-import type { Trajectory } from '../../lib/stream/records.ts';
+import type { Task, Trajectory } from '../../lib/stream/records.ts';
+import { flock } from '../../native/index.ts';
+import { taskIdentity } from './identity.ts';
 
 /** What must be the same for rollouts of two runs to count as one evaluation. */
 export interface Terms {
@@ -15,7 +17,30 @@ export interface Terms {
   seed: number;
   /** `verified`, `strict` or `hard`. */
   protocol: string;
+  failAtLimit: boolean;
+  /** See policyIdentity. */
+  policy: string;
 }
+
+/** A rollout with what it was made under, by which a later `--resume` knows whether it may count it. */
+export function stamped(trajectory: Trajectory, terms: Terms, task: Task | undefined): Trajectory {
+  return {
+    ...trajectory,
+    protocol: terms.protocol,
+    fail_at_limit: terms.failAtLimit,
+    policy: { ...trajectory.policy, identity: terms.policy },
+    ...(task === undefined ? {} : { task_sha256: taskIdentity(task) }),
+  };
+}
+
+const OPTIONS: Readonly<Record<keyof Terms, string>> = {
+  policy: '--policy',
+  maxSteps: '--max-steps',
+  temperature: '--temperature',
+  seed: '--seed',
+  protocol: '--protocol',
+  failAtLimit: '--fail-at-limit',
+};
 
 /**
  * The file of `--resume`: each rollout is appended to it as it ends, so that a run that is killed goes on where it was. What
@@ -37,13 +62,15 @@ export class Journal {
 
   /**
    * Opens the file, or makes it. A last line that was cut off by a kill is taken away.
-   * @throws DartError for a file that holds something else, or rollouts on other terms.
+   * @throws DartError for a file that holds something else, or rollouts on other terms; with exit code 75 where another
+   *   run writes to it.
    */
   static async open(path: string, terms: Terms): Promise<Journal> {
     let file: FileHandle | undefined;
     try {
       await makeFolder(dirname(path));
       file = await open(path, 'a+');
+      if (!flock(file.fd)) throw inUse(path);
       const journal = new Journal(path, file, terms);
       await journal.#read();
       return journal;
@@ -53,18 +80,30 @@ export class Journal {
     }
   }
 
-  /** The rollouts that belong to an evaluation of these tasks with so many repeats. */
-  of(tasks: ReadonlySet<string>, repeats: number): Trajectory[] {
+  /**
+   * The rollouts that belong to an evaluation of these tasks with so many repeats.
+   * @throws DartError for a task that is not what it was when its rollouts were made.
+   */
+  of(tasks: readonly Task[], repeats: number): Trajectory[] {
+    const hashes = new Map(tasks.map((task) => [task.task_id, taskIdentity(task)]));
     // A group's number is its last part: of each task the repeats are numbered from 0.
     const number = ({ group_id }: Trajectory) => Number(group_id.slice(group_id.lastIndexOf('/') + 1));
-    return this.before.filter((trajectory) => tasks.has(trajectory.task_id) && number(trajectory) < repeats);
+    const wanted = this.before.filter(({ task_id }) => hashes.has(task_id));
+    for (const { task_id, task_sha256: before } of wanted) {
+      if (typeof before !== 'string' || before === hashes.get(task_id)) continue;
+      throw new DartError(`task ${task_id} has been edited since its rollouts were made`, {
+        where: this.path,
+        hint: 'the task as before, or another file',
+      });
+    }
+    return wanted.filter((trajectory) => number(trajectory) < repeats);
   }
 
   /** @throws DartError where the policy is not the one that the file's rollouts are of, or the disk is full. */
   async write(trajectory: Trajectory): Promise<void> {
     this.#samePolicy(trajectory, this.path);
     try {
-      await this.#file.appendFile(`${JSON.stringify({ ...trajectory, protocol: this.#terms.protocol })}\n`);
+      await this.#file.appendFile(`${JSON.stringify(trajectory)}\n`);
     } catch (error) {
       throw fileError(error, 'write', this.path);
     }
@@ -93,18 +132,21 @@ export class Journal {
     }
   }
 
+  /** Rollouts that do not say something (older files, other writers) are taken to be as they should. */
   #sameTerms(trajectory: Trajectory, where: string): void {
-    const { sampling, limits, protocol } = trajectory;
-    const found: Terms = {
+    const { sampling, limits, protocol, fail_at_limit, policy } = trajectory;
+    const found: Record<keyof Terms, unknown> = {
+      policy: policy.identity,
       maxSteps: limits.max_steps,
       temperature: sampling.temperature,
       seed: sampling.seed ?? 0,
-      protocol: typeof protocol === 'string' ? protocol : this.#terms.protocol,
+      protocol,
+      failAtLimit: fail_at_limit,
     };
-    const names = { maxSteps: '--max-steps', temperature: '--temperature', seed: '--seed', protocol: '--protocol' };
-    for (const [field, option] of Object.entries(names) as [keyof Terms, string][]) {
-      if (found[field] === this.#terms[field]) continue;
-      throw new DartError(`this rollout was made with ${option} ${found[field]}, not ${this.#terms[field]}`, {
+    for (const field of Object.keys(OPTIONS) as (keyof Terms)[]) {
+      if (found[field] === undefined || found[field] === this.#terms[field]) continue;
+      const [was, is] = [found[field], this.#terms[field]].map((value) => (field === 'policy' ? `(${value})` : value));
+      throw new DartError(`this rollout was made with ${OPTIONS[field]} ${was}, not ${is}`, {
         where,
         hint: 'the same options as before, or another file',
       });
@@ -122,6 +164,14 @@ export class Journal {
       hint: 'the same policy as before, or another file',
     });
   }
+}
+
+function inUse(path: string): DartError {
+  return new DartError('another dart-eval writes its rollouts to this file', {
+    where: path,
+    hint: 'wait for it, or another --resume file',
+    exitCode: EXIT.locked,
+  });
 }
 
 /** Bytes up to the last newline. */

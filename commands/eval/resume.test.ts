@@ -1,10 +1,20 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
+import { flock } from '../../native/index.ts';
 import { spec } from './spec.ts';
 
 const SUITE = join(packageRoot(), 'fixtures/tasks/embedded');
@@ -29,6 +39,12 @@ const lines = () => readFileSync(file(), 'utf8').trim().split('\n');
 /** What was measured, without how long it took. */
 const scores = (records: { type: string; [field: string]: unknown }[]) =>
   records.map(({ task_id, score, rollouts, success_rate }) => ({ task_id, score, rollouts, success_rate }));
+
+/** Some task of the suite, as a record. */
+function taskOfSuite(): { id: string; [field: string]: unknown } {
+  const name = readdirSync(join(SUITE, 'vlc')).find((file) => file.endsWith('.json'))!;
+  return { type: 'task', v: 1, ...JSON.parse(readFileSync(join(SUITE, 'vlc', name), 'utf8')) };
+}
 
 describe('dart-eval --resume', () => {
   it('goes on where a killed run was, and comes to what one run would have', async () => {
@@ -65,6 +81,9 @@ describe('dart-eval --resume', () => {
     [['--max-steps', '5'], 'a.ndjson:1: this rollout was made with --max-steps 4, not 5'],
     [['--temperature', '0.5'], 'made with --temperature 1, not 0.5'],
     [['--protocol', 'strict'], 'made with --protocol verified, not strict'],
+    [['--fail-at-limit'], 'made with --fail-at-limit false, not true'],
+    // Also where nothing is left to do.
+    [['--policy', 'fixed:wait'], 'made with --policy (random), not (fixed:wait)'],
   ])('refuses rollouts made otherwise than with %j', async (extra, message) => {
     await evaluate();
     const { code, err } = await evaluate(extra);
@@ -76,11 +95,69 @@ describe('dart-eval --resume', () => {
   it('refuses another policy, and a file of something else', async () => {
     await evaluate();
     writeFileSync(file(), `${lines().slice(0, 3).join('\n')}\n`);
-    const other = argv.map((word) => (word === 'random' ? 'fixed:wait' : word));
-    const { code, err } = await evaluate([], other);
+    const { policy, ...plain } = JSON.parse(lines()[0]!);
+    // A file of before, which knows no more of the policy than its name.
+    writeFileSync(file(), `${JSON.stringify({ ...plain, policy: { ...policy, identity: undefined } })}\n`);
+    const { code, err } = await evaluate(['--policy', 'fixed:wait']);
     expect(code).toBe(2);
     expect(err).toMatch(/a rollout of fixed.* among those of random/);
+    writeFileSync(file(), `${lines()[0]}\n`.repeat(3));
     appendFileSync(file(), '{"type":"summary","v":1,"command":"x"}\n');
     expect((await evaluate()).err).toContain('a.ndjson:4: a summary record, where rollouts are expected');
+  });
+
+  it('does not retry errors of one policy with another', async () => {
+    await evaluate();
+    const failed = lines().map((line) => ({
+      ...JSON.parse(line),
+      reward: null,
+      outcome: 'env_error',
+      error: 'it died',
+    }));
+    writeFileSync(file(), failed.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const { code, err } = await evaluate(['--policy', 'fixed:wait']);
+    expect(code).toBe(2);
+    expect(err).toContain('not (fixed:wait)');
+    expect(lines()).toHaveLength(18);
+  });
+
+  it('tells two files of one name and version apart by what is in them', async () => {
+    const policy = join(dir, 'policy.onnx');
+    const bytes = readFileSync(join(packageRoot(), 'fixtures/policies/base.onnx'));
+    writeFileSync(policy, bytes);
+    const small = ['--max-steps', '1', '--repeats', '1', '--temperature', '1'];
+    const onnx = ['--tasks', SUITE, '--domain', 'vlc', '--policy', `onnx:${policy}`, ...small];
+    expect((await evaluate([], onnx)).err).toContain('over 6 rollouts');
+    expect((await evaluate([], onnx)).err).toContain('6 of 6 rollouts were scored before');
+    writeFileSync(policy, Buffer.concat([bytes, Buffer.from([0])]));
+    const { code, err } = await evaluate([], onnx);
+    expect(code).toBe(2);
+    expect(err).toMatch(/made with --policy \(onnx sha256 [0-9a-f]{64}\), not \(onnx sha256/);
+  });
+
+  it('refuses the rollouts of a task that was edited since', async () => {
+    const io = (stdin: string) => testIo({ cwd: dir, stdin });
+    const [first] = [taskOfSuite()];
+    const argv = ['--tasks', '-', '--policy', 'random', '--repeats', '1', '--max-steps', '1', '--resume', 'a.ndjson'];
+    await runCommand(spec, argv, io(JSON.stringify(first)));
+    const reordered = Object.fromEntries(Object.entries(first!).reverse());
+    const again = io(JSON.stringify(reordered));
+    await runCommand(spec, argv, again);
+    expect(again.err()).toContain('1 of 1 rollouts were scored before');
+    const edited = io(JSON.stringify({ ...first, instruction: 'something else' }));
+    expect(await runCommand(spec, argv, edited)).toBe(2);
+    expect(edited.err()).toContain(`task ${first!.id} has been edited since its rollouts were made`);
+  });
+
+  it('leaves a file alone that another run writes to', async () => {
+    await evaluate();
+    const other = openSync(file(), 'a');
+    expect(flock(other)).toBe(true);
+    const { code, err } = await evaluate(['--repeats', '4']);
+    closeSync(other);
+    expect(code).toBe(75);
+    expect(err).toContain('another dart-eval writes its rollouts to this file');
+    expect(lines()).toHaveLength(18);
+    expect((await evaluate(['--repeats', '4'])).records.at(-1)).toMatchObject({ rollouts: 24 });
   });
 });

@@ -18,7 +18,7 @@ import { tellOfCleanUp } from '../clean_up.ts';
 import { newRunId } from '../run_id.ts';
 import { openGivenBridge } from './bridge.ts';
 import { whyNot } from './check.ts';
-import { Journal } from './journal.ts';
+import { Journal, stamped, type Terms } from './journal.ts';
 import { openScreenshots, type Screenshots } from './screenshots.ts';
 import { sessionSettings, termsOf } from './settings.ts';
 import { tasksOf } from './tasks.ts';
@@ -38,15 +38,26 @@ export async function run(context: CommandContext): Promise<number> {
   }
   refuseOneFile(context);
   const ending = await prepareEnding(context);
-  const journal =
-    options.resume === undefined
-      ? null
-      : await Journal.open(resolvePath(context.io, String(options.resume)), termsOf(context));
+  // Told here what is wrong with the options, before the policy is looked at.
+  sessionSettings(context, tasks);
+  const terms = await termsOf(context);
+  const { resume } = options;
+  const journal = resume === undefined ? null : await Journal.open(resolvePath(context.io, String(resume)), terms);
   const screenshots = openScreenshots(context, ending.reports);
   let bridge: Bridge | undefined;
   try {
     bridge = await openGivenBridge(context);
-    const work: Work = { tasks, total, evaluation, journal, ending, screenshots, bridge, skipped: skipped.count };
+    const work: Work = {
+      tasks,
+      total,
+      evaluation,
+      terms,
+      journal,
+      ending,
+      screenshots,
+      bridge,
+      skipped: skipped.count,
+    };
     return await measure(context, work);
   } finally {
     await bridge?.close();
@@ -59,6 +70,7 @@ interface Work {
   tasks: Task[];
   total: number;
   evaluation: Evaluation;
+  terms: Terms;
   journal: Journal | null;
   ending: Ending;
   screenshots: Screenshots;
@@ -86,8 +98,7 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
   const { options } = context;
   const { tasks, total, evaluation, journal, ending, screenshots } = work;
   const page = { choice: new PageChoice(), loadBlob: screenshots.load };
-  const ids = new Set(tasks.map(({ task_id }) => task_id));
-  const before = journal?.of(ids, options.repeats as number) ?? [];
+  const before = journal?.of(tasks, options.repeats as number) ?? [];
   for (const trajectory of before) {
     evaluation.add(trajectory);
     page.choice.add(trajectory);
@@ -118,12 +129,13 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
 /** The rollouts themselves. @returns policy and version that were measured. */
 async function rollOut(
   context: CommandContext,
-  { tasks, total, evaluation, screenshots, bridge }: Work,
+  { tasks, total, evaluation, terms, screenshots, bridge }: Work,
   take: (trajectory: Trajectory) => Promise<void>,
   before: readonly Trajectory[],
 ): Promise<Measured['circumstances']> {
   const { io, options } = context;
   const settings = sessionSettings(context, tasks);
+  const byId = new Map(tasks.map((task) => [task.task_id, task]));
   if (before.length >= total) {
     const [first] = before;
     return { policy: first?.policy.name ?? options.policy, model_version: first?.policy.versions[0] ?? null };
@@ -152,7 +164,7 @@ async function rollOut(
       environments,
       stopping,
       write: async (ended: Trajectory) => {
-        const trajectory = { ...ended, protocol: options.protocol };
+        const trajectory = stamped(ended, terms, byId.get(ended.task_id));
         await take(trajectory);
         await trajectories?.write(trajectory);
       },

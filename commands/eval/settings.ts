@@ -6,6 +6,7 @@ import type { SessionOptions } from '../../lib/rollout/session.ts';
 import type { Task } from '../../lib/stream/records.ts';
 import { assetSettings } from '../assets.ts';
 import { serverSettings } from '../server_settings.ts';
+import { policyIdentity } from './identity.ts';
 import type { Terms } from './journal.ts';
 
 /** An evaluation is a session of rollouts without curation: fixed number, fixed length, one version throughout. */
@@ -14,11 +15,10 @@ export function sessionSettings(
   tasks: Task[],
 ): Omit<SessionOptions, 'environments' | 'stopping' | 'write' | 'notes' | 'blobs'> {
   const { options } = context;
-  const { maxSteps, temperature, seed } = termsOf(context);
+  const { maxSteps, temperature, seed, failAtLimit } = conditionsOf(context);
   if (typeof options.policy !== 'string') {
     throw new DartError('no policy', { where: '--policy', hint: '--policy onnx:fixtures/policies/base.onnx' });
   }
-  const failAtLimit = options['fail-at-limit'] === true;
   const fidelity: Fidelity = options.protocol === 'strict' ? 'strict' : 'verified';
   refuseSubstitution(options.protocol as ProtocolName, failAtLimit);
   return {
@@ -49,12 +49,17 @@ export function sessionSettings(
   };
 }
 
-/** What rollouts of an evaluation must have in common. */
-export function termsOf({ options }: CommandContext): Terms {
+/** What rollouts of an evaluation must have in common. @throws DartError for a policy whose file cannot be read. */
+export async function termsOf(context: CommandContext): Promise<Terms> {
+  return { ...conditionsOf(context), policy: await policyIdentity(String(context.options.policy)) };
+}
+
+function conditionsOf({ options }: CommandContext): Omit<Terms, 'policy'> {
   return {
     maxSteps: options['max-steps'] as number,
     temperature: options.temperature as number,
     seed: (options.seed as number | undefined) ?? 0,
     protocol: String(options.protocol),
+    failAtLimit: options['fail-at-limit'] === true,
   };
 }
