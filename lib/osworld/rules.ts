@@ -51,6 +51,9 @@ const METHODS: Record<string, Match> = {
   not_in: (value, ref) => Array.isArray(ref) && !ref.some((item) => equal(item, value)),
 };
 
+/** Methods whose `ref` is a list. */
+const LISTED = new Set(['in', 'not_in', 'list.eq']);
+
 function sorted(ref: unknown): unknown {
   return Array.isArray(ref) ? [...new Set(ref.map(String))].sort() : ref;
 }
@@ -61,10 +64,14 @@ export function matchesRule(value: unknown, rule: unknown, owner: string, where:
   const method = fields.text('method');
   if (/^re(\.[IMSX])*$/.test(method)) {
     const flags = method.split('.').slice(1).join('').toLowerCase().replace('x', '');
-    return typeof value === 'string' && pythonPattern(fields.text('ref'), flags).test(value);
+    const pattern = pythonPattern(fields.text('ref'), flags);
+    return typeof value === 'string' && pattern.test(value);
   }
   const colon = method.indexOf(':');
   const match = METHODS[colon < 0 ? method : method.slice(0, colon)];
   if (match === undefined) throw new DartError(`${owner}: unknown method ${method}`, { where });
-  return match(value, fields.values.ref, colon < 0 ? '' : method.slice(colon + 1));
+  const { ref } = fields.values;
+  if (ref === undefined) throw fields.wrong('ref', 'there');
+  if (LISTED.has(method) && !Array.isArray(ref)) throw fields.wrong('ref', 'a list');
+  return match(value, ref, colon < 0 ? '' : method.slice(colon + 1));
 }

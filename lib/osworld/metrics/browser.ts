@@ -1,4 +1,5 @@
 import { DartError } from '../../errors.ts';
+import { Fields } from '../fields.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
 import { equal, isRecord, pythonPattern } from '../rules.ts';
 import { normalUrl, sameUrl } from '../urls.ts';
@@ -69,7 +70,8 @@ const urlPattern: Metric = (input) => {
 const searchQuery: Metric = (input) => {
   const url = urlOf(input.result);
   if (!url) return 0;
-  return Number(pythonPattern(String(rulesOf(input).object('expect').pattern)).test(url));
+  const rule = new Fields(`expect of ${input.name}`, input.where, rulesOf(input).object('expect'));
+  return Number(pythonPattern(rule.text('pattern')).test(url));
 };
 
 interface Bookmark {

@@ -1,5 +1,6 @@
+import type { Fields } from '../fields.ts';
 import type { Metric } from '../kinds.ts';
-import { equal, pythonPattern } from '../rules.ts';
+import { equal, isRecord, pythonPattern } from '../rules.ts';
 import { decode, expectedFiles, linesOf, resultText, rulesOf } from './input.ts';
 
 /** 1 when the files are equal; options `ignore_blanks` (runs of blanks and line ends are one blank), `ignore_case`. */
@@ -46,14 +47,21 @@ const checkCsv: Metric = (input) => {
   const rules = rulesOf(input);
   const records = csvRecords(text);
   return Number(
-    rules.list('expect', []).every((pattern) => records.some((record) => matchesRecord(pattern, record))) &&
-      !rules.list('unexpect', []).some((pattern) => records.some((record) => matchesRecord(pattern, record))),
+    patternsIn(rules, 'expect').every((pattern) => records.some((record) => matchesRecord(pattern, record))) &&
+      !patternsIn(rules, 'unexpect').some((pattern) => records.some((record) => matchesRecord(pattern, record))),
   );
 };
 
+/** The list of that name, of objects; a rule that has none is empty. */
+export function patternsIn(rules: Fields, name: string): Record<string, unknown>[] {
+  const patterns = rules.list(name, []);
+  if (!patterns.every(isRecord)) throw rules.wrong(name, 'a list of objects');
+  return patterns;
+}
+
 /** True where every field of the pattern is in the record with the same value. */
-export function matchesRecord(pattern: unknown, record: Record<string, unknown>): boolean {
-  return Object.entries(pattern as object).every(([key, value]) => key in record && equal(record[key], value));
+export function matchesRecord(pattern: Record<string, unknown>, record: Record<string, unknown>): boolean {
+  return Object.entries(pattern).every(([key, value]) => key in record && equal(record[key], value));
 }
 
 function csvRecords(text: string): Record<string, string>[] {

@@ -11,6 +11,13 @@ export function rulesOf(input: MetricInput): Fields {
   return new Fields(`rules of ${input.name}`, input.where, input.expected);
 }
 
+/** The rule of that name, of whatever kind; a task without it is an error. */
+export function ruleOf(input: MetricInput, name: string): unknown {
+  const rules = rulesOf(input);
+  if (rules.values[name] === undefined) throw rules.wrong(name, 'there');
+  return rules.values[name];
+}
+
 /** The file that the result getter brought; null when there was none. */
 export function resultFile(input: MetricInput): FetchedFile | null {
   if (input.result === null || input.result === undefined) return null;

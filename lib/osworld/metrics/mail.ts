@@ -1,7 +1,7 @@
 import { Fields } from '../fields.ts';
 import type { Metric } from '../kinds.ts';
 import { matchesRule } from '../rules.ts';
-import { matchesRecord } from './files.ts';
+import { matchesRecord, patternsIn } from './files.ts';
 import { linesOf, resultText, rulesOf } from './input.ts';
 
 /** Rules `{preference: {method, ref}}` on a Mozilla `prefs.js`: all of `expect` hold, none of `unexpect`. */
@@ -38,8 +38,8 @@ const thunderbirdFilter: Metric = (input) => {
   if (text === null) return 0;
   const filters = readFilters(text);
   const rules = rulesOf(input);
-  const isThere = (pattern: unknown) => filters.some((filter) => matchesRecord(pattern, filter));
-  return Number(rules.list('expect', []).every(isThere) && !rules.list('unexpect', []).some(isThere));
+  const isThere = (pattern: Record<string, unknown>) => filters.some((filter) => matchesRecord(pattern, filter));
+  return Number(patternsIn(rules, 'expect').every(isThere) && !patternsIn(rules, 'unexpect').some(isThere));
 };
 
 /** Parts of a filter's condition: `AND (subject,contains,"a b")`, `ALL`. */

@@ -1,6 +1,6 @@
 import type { Fidelity } from '../context.ts';
 import type { Metric } from '../kinds.ts';
-import { linesOf, resultText, rulesOf } from './input.ts';
+import { linesOf, resultText, ruleOf, rulesOf } from './input.ts';
 
 /** Where VLC's status tells the file that plays, the first that is there; and the address. */
 const FILE_INFOS = ['filename', 'title', 'uri', 'location', 'name'];
@@ -59,7 +59,7 @@ function vlcSetting(text: string, key: string, fidelity?: Fidelity): string | un
 /** A metric on one vlcrc key; the rule's field holds the expected value, `fallback` is VLC's default. */
 function vlcrc(key: string, field: string, fallback: string, read = (value: string) => value): Metric {
   return (input) => {
-    const expected = rulesOf(input).values[field];
+    const expected = ruleOf(input, field);
     const text = resultText(input);
     if (text === null) return 0;
     const value = vlcSetting(text, key, input.fidelity);

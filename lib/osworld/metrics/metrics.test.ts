@@ -3,7 +3,7 @@ import type { DartError } from '../../errors.ts';
 import { Fields } from '../fields.ts';
 import { png } from './image_rows.testing.ts';
 import { METRICS } from './index.ts';
-import { file, ROWS, STATUS } from './rows.testing.ts';
+import { FILTER, file, ROWS, STATUS } from './rows.testing.ts';
 
 function score(name: string, result: unknown, expected?: unknown, options: object = {}) {
   const metric = METRICS.get(name);
@@ -33,6 +33,18 @@ describe('metrics', () => {
       { type: 'tune' },
       'rules of is_vlc_playing: type should be "file_name" or "url", but is "tune"',
     ],
+    ['exact_match', 'x', { expect: 'x' }, 'expected should be there, but is missing'],
+    ['match_in_list', 'x', { expected: 3 }, 'expected should be a list, but is 3'],
+    ['is_in_list', ['x'], {}, 'expected should be there, but is missing'],
+    ['literal_match', 'x', undefined, 'metric literal_match needs a value to compare with'],
+    ['check_qt_bgcone', file('qt-bgcone=0'), { qt_bgcone: 0 }, 'expected_qt_bgcone should be there, but is missing'],
+    ['is_expected_search_query', 'https://a.test/', { expect: {} }, 'pattern should be a string, but is missing'],
+    ['check_csv', file('a\n1\n'), { expect: ['a'] }, 'expect should be a list of objects, but is ["a"]'],
+    ['check_thunderbird_filter', FILTER, { unexpect: [3] }, 'unexpect should be a list of objects, but is [3]'],
+    ['check_json', file('{"a":1}'), { expect: [{ key: ['a'], method: 'in', ref: 1 }] }, 'ref should be a list'],
+    ['check_json', file('{"a":1}'), { expect: [{ key: ['a'], method: 'eq' }] }, 'ref should be there, but is missing'],
+    ['check_accessibility_tree', '<a/>', [{ xpath: 'count(//a)' }], 'xpath should be a path that finds nodes'],
+    ['compare_time_in_speedtest_results', file('t\n1,10:20\n'), 'soon', 'minutes should be a number, but is "soon"'],
     [
       'check_json',
       file('{"a":1}'),

@@ -131,7 +131,8 @@ const BROWSER: Row[] = [
 ];
 
 const PREFS = file('// c\nuser_pref("a.b", true);\nuser_pref("sig", "Anonym\\nXYZ Lab");\nuser_pref("n", 3);\n');
-const FILTER = file(
+/** One filter of Thunderbird. */
+export const FILTER = file(
   'version="9"\nname="n"\nenabled="yes"\naction="Forward"\nactionValue="x@y"\ncondition="AND (subject,contains,discount)"\n',
 );
 const MBOX = file(

@@ -1,16 +1,21 @@
+import { DartError } from '../../errors.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
 import { equal } from '../rules.ts';
 import { textRatio } from '../similarity.ts';
-import { rulesOf } from './input.ts';
+import { ruleOf, rulesOf } from './input.ts';
 
 /** 1 when the result equals `expected`. */
-const exactMatch: Metric = (input) => Number(equal(input.result, rulesOf(input).values.expected));
+const exactMatch: Metric = (input) => Number(equal(input.result, ruleOf(input, 'expected')));
 
 /** 1 when the result is a member of the list `expected` (or a part of the string `expected`). */
-const matchInList: Metric = (input) => Number(contains(rulesOf(input).values.expected, input.result));
+const matchInList: Metric = (input) => {
+  const expected = ruleOf(input, 'expected');
+  if (!Array.isArray(expected) && typeof expected !== 'string') throw rulesOf(input).wrong('expected', 'a list');
+  return Number(contains(expected, input.result));
+};
 
 /** 1 when `expected` is a member of the result. */
-const isInList: Metric = (input) => Number(contains(input.result, rulesOf(input).values.expected));
+const isInList: Metric = (input) => Number(contains(input.result, ruleOf(input, 'expected')));
 
 /** Python's `in` for lists and strings. */
 function contains(holder: unknown, member: unknown): boolean {
@@ -23,9 +28,14 @@ const literalMatch: Metric = (input) => {
   const { options, result, expected } = input;
   const type = options.text('type', 'str');
   const fold = (value: unknown) => (options.flag('ignore_case') ? String(value).toLowerCase() : String(value));
+  const isList = Array.isArray(expected);
+  if (expected === undefined || expected === null || (type === 'list' && !isList)) {
+    const wanted = type === 'list' ? 'a list' : 'a value';
+    throw new DartError(`metric ${input.name} needs ${wanted} to compare with`, { where: input.where });
+  }
   if (type === 'str') return Number(fold(result) === fold(expected));
   if (type !== 'list') throw options.wrong('type', '"str" or "list"');
-  if (!Array.isArray(result) || !Array.isArray(expected)) return 0;
+  if (!Array.isArray(result) || !isList) return 0;
   return Number(equal(result.map(fold), expected.map(fold)));
 };
 

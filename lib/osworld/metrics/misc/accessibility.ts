@@ -53,7 +53,8 @@ async function select(root: Element, rule: Fields, input: MetricInput): Promise<
     if (!rule.has('xpath')) return selectCss(root, rule.texts('selectors').join(', '), NAMESPACES);
     const { default: xpath } = await import('xpath');
     const found = xpath.useNamespaces(NAMESPACES)(rule.text('xpath'), root as never);
-    return Array.isArray(found) ? (found as unknown as Element[]) : [];
+    if (!Array.isArray(found)) throw rule.wrong('xpath', 'a path that finds nodes');
+    return found as unknown as Element[];
   } catch (cause) {
     if (cause instanceof DartError) throw cause;
     throw wrong(input, messageOf(cause), cause);

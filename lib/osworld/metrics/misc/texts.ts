@@ -1,4 +1,5 @@
 import { sequenceRatio } from '../../difflib.ts';
+import { Fields } from '../../fields.ts';
 import { WordDocument } from '../../formats/docx/document.ts';
 import type { Metric } from '../../kinds.ts';
 import { equal, isRecord } from '../../rules.ts';
@@ -96,7 +97,7 @@ const backgroundImage: Metric = (input) => {
 
 /** Minutes: the time of the second line's second field (CSV) is so near to now, on the clock of this machine. */
 const speedtestTime: Metric = (input) => {
-  const limit = Number(input.expected);
+  const limit = new Fields(`rules of ${input.name}`, input.where, { minutes: input.expected }).number('minutes');
   const line = linesOf(resultText(input) ?? '')[1];
   const [, hours, minutes] = /(\d\d?):(\d\d)$/.exec((line?.split(',')[1] ?? '').slice(-5)) ?? [];
   if (hours === undefined) return 0;

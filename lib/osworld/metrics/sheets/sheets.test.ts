@@ -96,11 +96,20 @@ describe('spreadsheets', () => {
     expect(await score('compare_conference_city_in_order', null, { expected: [] }, {})).toBe(0);
   });
 
+  it('blame the task for too few cities', async () => {
+    const compare = async () => score('compare_conference_city_in_order', file('cities.xlsx'), { expected: ['a'] }, {});
+    await expect(compare()).rejects.toThrow('expected should be 21 cities');
+  });
+
   it.each([
     [{ type: 'sheet_dat' }, 'rule of compare_table: type should be one of sheet_name'],
     [{ type: 'sheet_data', sheet_idx0: 'X1', sheet_idx1: 'EI0' }, 'sheet_idx0 should be a number, RI0, RNname'],
     [{ type: 'sheet_data', sheet_idx0: 0, sheet_idx1: 'ENNone' }, 'the expected file data.xlsx has no sheet "None"'],
     [{ type: 'zoom', sheet_idx: 0, method: 'near', ref: 1 }, 'unknown method near'],
+    [{ type: 'zoom', sheet_idx: 0, method: 'eq' }, 'ref should be there, but is missing'],
+    [{ type: 'zoom', sheet_idx: 0, method: 'lt', ref: [1] }, 'ref should be a number or a text'],
+    [{ type: 'zoom', sheet_idx: 0, method: 'approx:near', ref: 1 }, 'method should be approx:0.1'],
+    [{ type: 'zoom', sheet_idx: 0, method: 're', ref: '(' }, 'ref should be a pattern'],
     [{ type: 'style', ...SHEETS, props: ['colour'] }, 'props should be some of number_format'],
     [{ type: 'sheet_fuzzy', ...SHEETS, rules: [{ range: ['A1'], type: 'like' }] }, 'type should be includes'],
   ])('blame the task for %j', async (rule, message) => {

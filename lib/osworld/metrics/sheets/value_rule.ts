@@ -22,20 +22,34 @@ const ORDERS: Record<string, Compare> = {
 export function meetsRule(value: RuleValue, rule: Fields): boolean {
   const method = rule.text('method');
   const { ref } = rule.values;
+  if (ref === undefined) throw rule.wrong('ref', 'there');
   if (method === 'eq') return equal(value, ref);
   if (method === 'ne') return !equal(value, ref);
   const order = ORDERS[method];
-  if (order !== undefined) return order(orderOf(value, ref));
+  if (order !== undefined) {
+    if (typeof ref === 'object') throw rule.wrong('ref', 'a number or a text');
+    return order(orderOf(value, ref));
+  }
   if (method.startsWith('re')) {
     const flags = method
       .split('.')
       .slice(1)
       .map((flag) => flag[0]!.toLowerCase());
     const known = flags.filter((flag) => 'ims'.includes(flag)).join('');
-    return pythonPattern(rule.text('ref'), known).test(textOf(value));
+    return ofRule(rule, 'a pattern', () => pythonPattern(rule.text('ref'), known)).test(textOf(value));
   }
-  if (method.startsWith('approx')) return isNear(value, rule.number('ref'), Number(method.split(':')[1]));
-  if (method === 'spreadsheet_range') return isBetween(value, rule.texts('ref'));
+  if (method.startsWith('approx')) {
+    const tolerance = Number(method.split(':')[1]);
+    if (Number.isNaN(tolerance)) throw rule.wrong('method', 'approx:0.1 or its like');
+    return isNear(value, rule.number('ref'), tolerance);
+  }
+  if (method === 'spreadsheet_range') {
+    const [least = '', most = ''] = rule.texts('ref');
+    return isBetween(
+      value,
+      ofRule(rule, 'two ranges', () => [rangesOf(least), rangesOf(most)] as const),
+    );
+  }
   if (method.startsWith('range.')) return isInside(value, rule.list('ref'), method);
   if (method === 'str_list_eq' || method === 'str_set_eq') {
     const parts = stripQuotes(textOf(value)).split(',');
@@ -43,6 +57,15 @@ export function meetsRule(value: RuleValue, rule: Fields): boolean {
     return method === 'str_list_eq' ? equal(parts, wanted) : equal(distinct(parts), distinct(wanted));
   }
   throw new DartError(`${rule.owner}: unknown method ${method}`, { where: rule.where });
+}
+
+/** What is made of `ref`; one that breaks is the task's mistake. */
+function ofRule<T>(rule: Fields, wanted: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    throw rule.wrong('ref', wanted);
+  }
 }
 
 function orderOf(value: unknown, ref: unknown): number {
@@ -63,10 +86,10 @@ function isNear(value: RuleValue, ref: number, tolerance: number): boolean {
 }
 
 /** The ranges hold those of the first, and lie within those of the second. */
-function isBetween(value: RuleValue, [least, most]: string[]): boolean {
+function isBetween(value: RuleValue, [least, most]: readonly [Range[], Range[]]): boolean {
   if (!Array.isArray(value)) throw new Error('the value is no range');
   const within = (inner: Range[], outer: Range[]) => inner.every((one) => outer.some((other) => holds(other, one)));
-  return within(rangesOf(least ?? ''), value) && within(value, rangesOf(most ?? ''));
+  return within(least, value) && within(value, most);
 }
 
 /** `range.te` and `[0, 2]`: 0 < value <= 2. */
