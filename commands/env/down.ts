@@ -6,7 +6,7 @@ import { type Fleets, type Found, memberRecord } from '../../lib/environment/fle
 import type { DriverKind } from '../../lib/environment/kind.ts';
 import { EXIT, messageOf } from '../../lib/errors.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
-import { openFleets } from './fleets.ts';
+import { openFleets, unlessStopped } from './fleets.ts';
 
 /** Removes the desktops that the command line names; what cannot be removed is told, and the others go. */
 export async function run(context: CommandContext, kinds?: readonly DriverKind[]): Promise<number> {
@@ -26,7 +26,7 @@ export async function run(context: CommandContext, kinds?: readonly DriverKind[]
         logOf(context).warn(`${member.id} could not be removed: ${messageOf(error)}`);
       }
     };
-    await Promise.all(chosen.map(remove));
+    await unlessStopped(context.io.signal, Promise.all(chosen.map(remove)));
     const counts = { removed: chosen.length - failed, failed };
     await output.write({ type: 'summary', v: SCHEMA_VERSION, command: 'dart-env down', ...counts });
     await output.close();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import type { CommandContext, CommandSpec } from '../../lib/cli/spec.ts';
+import { Interrupted } from '../../lib/cli/stop.ts';
 import type { DriverKind, Fleet, FleetMember } from '../../lib/environment/kind.ts';
 import { DartError } from '../../lib/errors.ts';
 import { run as down } from './down.ts';
@@ -44,11 +45,40 @@ function kind(name: string, fleet: DriverKind['fleet']): DriverKind {
 const COMMANDS = { down, exec, list, logs };
 
 async function env(name: keyof typeof COMMANDS, kinds: DriverKind[], ...args: string[]) {
+  return envWith(testIo(), name, kinds, ...args);
+}
+
+async function envWith(
+  io: ReturnType<typeof testIo>,
+  name: keyof typeof COMMANDS,
+  kinds: DriverKind[],
+  ...args: string[]
+) {
   const spec = FLEET_COMMANDS.find((command) => command.name === name) as CommandSpec;
-  const io = testIo();
   const run = (context: CommandContext) => COMMANDS[name](context, kinds);
   return { code: await runCommand({ ...spec, run }, args, io), ...io };
 }
+
+/** The exit code of a command that is stopped while the engine has it wait for ever. */
+async function stoppedWhile(name: keyof typeof COMMANDS, stuck: 'list' | 'remove', ...args: string[]): Promise<number> {
+  const stop = new AbortController();
+  const never = () => {
+    setImmediate(() => stop.abort(new Interrupted('SIGTERM')));
+    return new Promise<never>(() => {});
+  };
+  const fleet = { list: async () => [member('box-1')], close: async () => {}, [stuck]: never } as unknown as Fleet;
+  const io = testIo({ signal: stop.signal });
+  return (await envWith(io, name, [kind('boxes', async () => fleet)], ...args)).code;
+}
+
+describe('a command whose engine does not answer', () => {
+  it('ends at the first signal', async () => {
+    expect(await stoppedWhile('list', 'list')).toBe(143);
+    expect(await stoppedWhile('down', 'list', '--all')).toBe(143);
+    expect(await stoppedWhile('down', 'remove', '--all')).toBe(143);
+    expect(await stoppedWhile('exec', 'list', 'box-1', 'ls')).toBe(143);
+  });
+});
 
 const three = () =>
   boxes([

@@ -18,5 +18,21 @@ export async function openFleets(context: CommandContext, kinds: readonly Driver
     const options = optionsOf(kind).filter((option) => option.fleet);
     return { kind, values: valuesOf(options, flagsGiven(kind, context), (flag) => `--${flagName(kind.name, flag)}`) };
   });
-  return Fleets.open(asked, (kind, error) => logOf(context).info(`${kind} was not looked at: ${messageOf(error)}`));
+  const tell = (kind: string, error: unknown) => logOf(context).info(`${kind} was not looked at: ${messageOf(error)}`);
+  return unlessStopped(context.io.signal, Fleets.open(asked, tell));
+}
+
+/** What `work` comes to; rejects with the signal's reason as soon as it aborts: nobody waits for a stuck engine then. */
+export async function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -2,11 +2,19 @@ import Docker from 'dockerode';
 import { DartError } from '../../errors.ts';
 import { isLoopback } from '../../stream/loopback.ts';
 import { dockerError } from './errors.ts';
+import { limited } from './limits.ts';
 
 const DEFAULT_HOST = 'unix:///var/run/docker.sock';
 
-/** Docker at `host`, `DOCKER_HOST` or its usual socket. Nothing is asked yet. */
-export function dockerAt(host = process.env.DOCKER_HOST || DEFAULT_HOST): Docker {
+/**
+ * Docker at `host`, `DOCKER_HOST` or its usual socket. Nothing is asked yet.
+ * @param answerMs How long it may take to answer (limits.ts).
+ */
+export function dockerAt(host = process.env.DOCKER_HOST || DEFAULT_HOST, answerMs?: number): Docker {
+  return limited(connected(host), answerMs);
+}
+
+function connected(host: string): Docker {
   const hint = 'unix:///var/run/docker.sock, or tcp://127.0.0.1:2375 through a tunnel';
   const where = 'docker, host';
   if (host.startsWith('unix://')) {
