@@ -1,13 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import type { Bridge } from './bridge/kinds.ts';
+import { BRIDGED } from './check.ts';
 import { FakeGuest } from './guest.testing.ts';
-import { setupTask } from './setup.ts';
+import { STEPS, setupTask } from './setup.ts';
 import { normaliseTask } from './task.ts';
 import { Unsupported } from './unsupported.ts';
+
+const HISTORY = '/home/user/.config/google-chrome/Default/History';
 
 function taskWith(...config: object[]) {
   return normaliseTask({ id: 't1', instruction: 'do it', config, evaluator: { func: 'infeasible' } }, 'x');
@@ -90,6 +94,66 @@ describe('setupTask', () => {
     stop.abort(new Error('stopped'));
     await expect(running).rejects.toThrow();
     expect(guest.calls).toHaveLength(1);
+  });
+});
+
+/** A step with parameters that make no sense, and with a desktop that does not do its part; what is said of each. */
+const FAILING: [type: string, wrong: object, said: string, sound: object][] = [
+  ['write_file', { path: '/a' }, 'content should be a string, but is missing', { path: '/a', content: 'x' }],
+  ['download', { files: 'a' }, 'files should be a list, but is "a"', { files: [{ url: 'data:,x', path: '/a' }] }],
+  ['open', {}, 'path should be a string, but is missing', { path: '/a' }],
+  ['launch', { command: 3 }, 'command should be a string or a list of strings, but is 3', { command: 'app' }],
+  ['execute', {}, 'command should be a string or a list of strings, but is missing', { command: 'app' }],
+  ['command', {}, 'command should be a string or a list of strings, but is missing', { command: 'app' }],
+  ['execute_with_verification', {}, 'command should be a string or a list of strings', { command: 'app' }],
+  ['activate_window', {}, 'window_name should be a string, but is missing', { window_name: 'App' }],
+  ['close_window', { window_name: 1 }, 'window_name should be a string, but is 1', { window_name: 'App' }],
+  ['change_wallpaper', {}, 'path should be a string, but is missing', { path: '/a.png' }],
+  ['chrome_open_tabs', {}, 'urls_to_open should be a list of strings', { urls_to_open: ['http://a.test'] }],
+  ['update_browse_history', { history: [{ url: 'u' }] }, 'visit_time_from_now_in_seconds should be', { history: [] }],
+];
+
+describe('a step that cannot be carried out', () => {
+  /** A desktop that does nothing that a step asks of it. */
+  const deaf = () => {
+    const gone = () => Promise.reject(new Error('the desktop is gone'));
+    const parts = ['writeFile', 'openFile', 'launch', 'execute', 'activateWindow', 'closeWindow', 'setWallpaper'];
+    return Object.assign(new FakeGuest(), Object.fromEntries(parts.map((part) => [part, gone])));
+  };
+
+  it.each(FAILING)('%s fails, and says why', async (type, wrong, said, sound) => {
+    const malformed = await failure(setupTask(taskWith(step(type, wrong)), new FakeGuest()));
+    expect(malformed).toContain(`t1: config[0] (${type})`);
+    expect(malformed).toContain(said);
+    const undone = await failure(setupTask(taskWith(step(type, sound)), deaf()));
+    expect(undone).toBe(`t1: set-up step config[0] (${type}) failed: the desktop is gone`);
+  });
+
+  it('is tested for every step', async () => {
+    const sleepless = await failure(setupTask(taskWith(step('sleep', { seconds: 'long' })), new FakeGuest()));
+    expect(sleepless).toBe('t1: config[0] (sleep): seconds should be a number, but is "long"');
+    // Only a browser closes tabs: browser/connection.test.ts has the step without one.
+    const others = ['sleep', 'chrome_close_tabs', ...BRIDGED.steps];
+    const tested = new Set([...FAILING.map(([type]) => type), ...others]);
+    expect([...STEPS.keys()].filter((type) => !tested.has(type))).toEqual([]);
+  });
+});
+
+describe('update_browse_history', () => {
+  it('makes a new history of these pages where the browser has none', async () => {
+    const guest = new FakeGuest();
+    const page = { url: 'https://a.test/', title: 'A', visit_time_from_now_in_seconds: 60 };
+    const before = Date.now();
+    await setupTask(taskWith(step('update_browse_history', { history: [page] })), guest);
+    const database = new Database(Buffer.from(guest.files.get(HISTORY)!));
+    const rows = database.prepare('SELECT url, title, last_visit_time FROM urls').all() as Record<string, unknown>[];
+    database.close();
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ url: 'https://a.test/', title: 'A' });
+    // Microseconds since 1601; a minute before the step was played.
+    const visited = Number(rows[0]!.last_visit_time) / 1000 + Date.UTC(1601, 0, 1);
+    expect(visited).toBeGreaterThanOrEqual(before - 60_001);
+    expect(visited).toBeLessThanOrEqual(Date.now() - 60_000 + 1);
   });
 });
 

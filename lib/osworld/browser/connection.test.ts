@@ -68,6 +68,14 @@ describe('getters without a browser', () => {
     expect(await ask('page_info', showing('a.test'), { url: 'http://x.test/' })).toEqual(failed);
   });
 
+  it('gotoRecreationPage_and_get_html_content fails: what it brings is what is expected', async () => {
+    const type = 'gotoRecreationPage_and_get_html_content';
+    const failing = ask(type, showing('a.test'), { selector: 'class', class: 'x' });
+    await expect(failing).rejects.toThrow(`${type}: no browser answers at ${NOBODY}`);
+    const odd = ask(type, showing('a.test'), { selector: 'id', class: 'x' });
+    await expect(odd).rejects.toThrow('selector should be "class", but is "id"');
+  });
+
   it('active_tab_info starts none', async () => {
     const guest = showing('a.test');
     expect(await ask('active_tab_info', guest)).toBeNull();
@@ -113,6 +121,10 @@ describe('set-up steps without a browser', () => {
   it('fail and say so', async () => {
     const opening = play('chrome_open_tabs', { urls_to_open: ['http://a.test'] }, { cdpUrl: NOBODY });
     await expect(opening).rejects.toThrow(`chrome_open_tabs): no browser answers at ${NOBODY}`);
+    const unheard = play('chrome_close_tabs', { urls_to_close: ['http://a.test'] }, { cdpUrl: NOBODY });
+    await expect(unheard).rejects.toThrow(`chrome_close_tabs): no browser answers at ${NOBODY}`);
+    const malformed = play('chrome_close_tabs', { urls_to_close: [1] }, { cdpUrl: NOBODY });
+    await expect(malformed).rejects.toThrow('urls_to_close should be a list of strings');
     const closing = play('chrome_close_tabs', { urls_to_close: ['http://a.test'] }, {});
     await expect(closing).rejects.toBeInstanceOf(Unsupported);
   });

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DirectoryTree } from '../../guest/guest.ts';
+import { BRIDGED } from '../check.ts';
 import { contextOf, type FetchedFile, isFile } from '../context.ts';
 import { GETTERS } from '../evaluate.ts';
 import { Fields } from '../fields.ts';
@@ -16,15 +17,22 @@ import { browserGetters } from './browser.ts';
 import { officeGetters } from './office.ts';
 
 const task = normaliseTask({ id: 't1', instruction: 'do it', evaluator: { func: 'infeasible' } }, 'x');
-const tested = new Set<string>();
+/** What each getter gave in the tests of this file: a value, or nothing (null, or an error). */
+const given = new Map<string, Set<'value' | 'nothing'>>();
 
 async function get(type: string, guest: FakeGuest, config: object = {}, cache = new Map<string, Uint8Array>()) {
-  tested.add(type);
   const getter = GETTERS.get(type);
   if (getter === undefined) throw new Error(`no getter ${type}`);
-  return show(
-    await getter(new Fields(type, 't1', config), contextOf(task, guest, { cache, protocol: { sleepScale: 0 } })),
-  );
+  const context = contextOf(task, guest, { cache, protocol: { sleepScale: 0 } });
+  const outcome = (what: 'value' | 'nothing') => given.set(type, (given.get(type) ?? new Set()).add(what));
+  try {
+    const value = await getter(new Fields(type, 't1', config), context);
+    outcome(value === null || value === undefined ? 'nothing' : 'value');
+    return show(value);
+  } catch (error) {
+    outcome('nothing');
+    throw error;
+  }
 }
 
 /** Files as `name: text`. */
@@ -54,6 +62,9 @@ describe('file getters', () => {
   it('cloud_file and inline_file bring what the task carries', async () => {
     expect(await get('cloud_file', new FakeGuest(), { path: 'data:,hi' })).toBe('data:,hi: hi');
     expect(await get('inline_file', new FakeGuest(), { content: 'hi\n' })).toBe('expected.txt: hi\n');
+    const noFolder = get('cloud_file', new FakeGuest(), { path: 'https://x.test/a' });
+    await expect(noFolder).rejects.toThrow('no assets folder to take https://x.test/a');
+    await expect(get('inline_file', new FakeGuest())).rejects.toThrow('content should be a string, but is missing');
   });
 
   it('cache_file brings what a step kept', async () => {
@@ -105,6 +116,25 @@ describe('general getters', () => {
     expect(await get('accessibility_tree', guest)).toBe(guest.tree);
     expect(await get('vm_screen_size', guest)).toEqual({ width: 1920, height: 1080 });
   });
+
+  it('give nothing, or fail, where there is nothing to give', async () => {
+    const guest = new FakeGuest();
+    expect(await get('rule', guest)).toBeUndefined();
+    expect(await get('time_diff_range', guest)).toBeNull();
+    expect(await get('vm_terminal_output', guest)).toBeNull();
+    for (const type of ['vm_command_line', 'vm_command_error']) {
+      await expect(get(type, guest)).rejects.toThrow('command should be a string or a list of strings');
+    }
+    const gone = () => Promise.reject(new Error('the desktop is gone'));
+    Object.assign(guest, { execute: gone, accessibility: gone });
+    await expect(get('accessibility_tree', guest)).rejects.toThrow('the desktop is gone');
+    await expect(get('vm_command_line', guest, { command: 'ls' })).rejects.toThrow('the desktop is gone');
+  });
+
+  it('vm_screen_size is that of the desktop', async () => {
+    const guest = Object.assign(new FakeGuest(), { screen: { width: 1280, height: 800 } });
+    expect(await get('vm_screen_size', guest)).toEqual({ width: 1280, height: 800 });
+  });
 });
 
 describe('application getters', () => {
@@ -117,6 +147,8 @@ describe('application getters', () => {
     expect(await get('vlc_playing_info', guest)).toBe('status.xml: <root>own</root>');
     expect(await get('gimp_config_file', guest, { file_name: 'gimprc' })).toBe('gimprc: (theme "Dark")');
     const real = new FakeGuest();
+    expect(await get('vlc_config', real)).toBeNull();
+    expect(await get('gimp_config_file', real, { file_name: 'gimprc' })).toBeNull();
     expect(await get('vlc_playing_info', real)).toBeNull();
     real.outputs.set('curl -s -u :password http://localhost:8080/requests/status.xml', { output: '<root>web</root>' });
     expect(await get('vlc_playing_info', real)).toBe('status.xml: <root>web</root>');
@@ -260,8 +292,13 @@ it('googledrive_file and time_diff_range', async () => {
   expect(failed).toBeInstanceOf(Unsupported);
 });
 
-it('every getter is tested', () => {
+it('every getter is tested with something to give and with nothing', () => {
   // Those of the browser and of presentations have their tests beside them (browser/, office.test.ts).
   const elsewhere = { ...browserGetters, ...officeGetters };
-  expect([...GETTERS.keys()].filter((name) => !tested.has(name) && !(name in elsewhere))).toEqual([]);
+  const here = [...GETTERS.keys()].filter((name) => !(name in elsewhere) && !BRIDGED.getters.has(name));
+  expect(here.filter((name) => !given.get(name)?.has('value'))).toEqual([]);
+  // A desktop always has a screen, and some program or none ("unknown") plays videos.
+  const always = ['vm_screen_size', 'default_video_player'];
+  expect(here.filter((name) => !given.get(name)?.has('nothing'))).toEqual(always);
+  expect(here.length).toBeGreaterThan(20);
 });

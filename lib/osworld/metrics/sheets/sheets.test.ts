@@ -109,6 +109,7 @@ describe('spreadsheets', () => {
     [{ type: 'zoom', sheet_idx: 0, method: 'eq' }, 'ref should be there, but is missing'],
     [{ type: 'zoom', sheet_idx: 0, method: 'lt', ref: [1] }, 'ref should be a number or a text'],
     [{ type: 'zoom', sheet_idx: 0, method: 'approx:near', ref: 1 }, 'method should be approx:0.1'],
+    [{ type: 'zoom', sheet_idx: 0, method: 'range.te', ref: [1] }, 'ref should be two numbers'],
     [{ type: 'zoom', sheet_idx: 0, method: 're', ref: '(' }, 'ref should be a pattern'],
     [{ type: 'style', ...SHEETS, props: ['colour'] }, 'props should be some of number_format'],
     [{ type: 'sheet_fuzzy', ...SHEETS, rules: [{ range: ['A1'], type: 'like' }] }, 'type should be includes'],

@@ -50,7 +50,11 @@ export function meetsRule(value: RuleValue, rule: Fields): boolean {
       ofRule(rule, 'two ranges', () => [rangesOf(least), rangesOf(most)] as const),
     );
   }
-  if (method.startsWith('range.')) return isInside(value, rule.list('ref'), method);
+  if (method.startsWith('range.')) {
+    const ends = rule.list('ref');
+    if (ends.length !== 2 || !ends.every((end) => typeof end === 'number')) throw rule.wrong('ref', 'two numbers');
+    return isInside(value, ends, method);
+  }
   if (method === 'str_list_eq' || method === 'str_set_eq') {
     const parts = stripQuotes(textOf(value)).split(',');
     const wanted = rule.texts('ref');
