@@ -1,12 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { junitFaults } from '../../lib/report/junit_schema.testing.ts';
 import { trajectoryOf } from '../../lib/report/trajectory/example.testing.ts';
+import { ReaderGone } from '../../lib/stream/writer.ts';
 import { spec } from './spec.ts';
 
 const SUITE = join(packageRoot(), 'fixtures/tasks/embedded');
@@ -180,5 +182,47 @@ describe('the protocols of dart-eval', () => {
       },
     ]);
     expect(records.at(-1)).toMatchObject({ errored: 3, scored: 0, success_rate: null, passed: false });
+  });
+});
+
+describe('a verdict that nobody reads the records of', () => {
+  /** A pipe whose reader left after the first line. */
+  const left = () => {
+    let lines = 0;
+    return new Writable({
+      write(_chunk, _encoding, done) {
+        lines += 1;
+        done(lines > 1 ? Object.assign(new Error('EPIPE'), { code: 'EPIPE' }) : null);
+      },
+    });
+  };
+
+  it('is given all the same, and so are the reports', async () => {
+    const io = { ...testIo({ stdin: TRAJECTORIES, cwd: dir }), stdout: left() };
+    const argv = ['score', '-', '--fail-under', '0.9', '--gate', 'errors-as-zero', '--report', 'junit=left.xml'];
+    expect(await runCommand(spec, argv, io)).toBe(1);
+    expect(io.err()).toContain('success rate with errors as 0 66.7% is below --fail-under 90.0%');
+    expect(junitFaults(read('left.xml'))).toEqual([]);
+  });
+
+  it('does not end early either', async () => {
+    const stop = new AbortController();
+    stop.abort(new ReaderGone());
+    const argv = ['score', '-', '--fail-under', '0.7', '--gate', 'errors-as-zero'];
+    const io = { ...testIo({ stdin: TRAJECTORIES, cwd: dir }), stdout: left(), signal: stop.signal };
+    expect(await runCommand(spec, argv, io)).toBe(1);
+    expect(io.err()).toContain('66.7% is below --fail-under 70.0%');
+  });
+
+  it('is 0 where none was asked for', async () => {
+    const io = { ...testIo({ stdin: TRAJECTORIES, cwd: dir }), stdout: left() };
+    expect(await runCommand(spec, ['score', '-'], io)).toBe(0);
+    expect(io.err()).toBe('');
+  });
+
+  it('needs a baseline for --max-regression', async () => {
+    const { code, err } = await evaluate(['score', '-', '--max-regression', '0.1'], { stdin: TRAJECTORIES });
+    expect(code).toBe(2);
+    expect(err).toContain('--max-regression: there is nothing to have fallen from. Try: --baseline FILE with it');
   });
 });

@@ -37,11 +37,10 @@ export const VERDICT_OPTIONS: readonly OptionSpec[] = [
     name: 'max-regression',
     type: 'number',
     value: 'LOSS',
-    default: 0.02,
     min: 0,
     max: 1,
     describe:
-      'Mean loss against --baseline that is let pass; a larger one fails where a paired bootstrap over tasks finds a gain unlikely (p below 0.05)',
+      'Mean loss against --baseline that is let pass, 0.02 where it is not said; a larger one fails where a paired bootstrap over tasks finds a gain unlikely (p below 0.05)',
     group: 'Verdict',
   },
   REPORT_OPTION,

@@ -5,6 +5,7 @@ import { SERVER_OPTIONS } from '../server_options.ts';
 import { TASK_FILTERS } from '../task_filter.ts';
 import { GATE_OPTION, RUN_OPTIONS, VERDICT_OPTIONS } from './options.ts';
 import { check, fetchAssets, metric } from './task_commands.ts';
+import { whoeverReads } from './verdict_stands.ts';
 
 const REFUSED = 'a gate that does not let it pass (--fail-under, --baseline), or nothing could be scored';
 
@@ -35,7 +36,7 @@ const score: CommandSpec = {
     },
   ],
   exitCodes: { 1: REFUSED },
-  run: async (context) => (await import('./score.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./score.ts')).run),
 };
 
 /** `dart-eval compare`: two evaluations, paired by task. */
@@ -73,7 +74,7 @@ const compare: CommandSpec = {
   ],
   examples: [{ command: 'dart-eval compare base.ndjson trained.ndjson --table', describe: 'the gain of training' }],
   exitCodes: { 1: 'gain below --fail-under, a regression, or no task in common' },
-  run: async (context) => (await import('./compare.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./compare.ts')).run),
 };
 
 /** One version is measured: the servers are given no other. */
@@ -118,5 +119,5 @@ export const spec: CommandSpec = {
     },
   ],
   exitCodes: { 1: REFUSED },
-  run: async (context) => (await import('./run.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./run.ts')).run),
 };

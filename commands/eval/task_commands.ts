@@ -3,6 +3,7 @@ import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CACHE_OPTIONS } from '../asset_options.ts';
 import { TASK_FILTERS } from '../task_filter.ts';
 import { BRIDGE_OPTION, FROM_OPTION, PROTOCOL_OPTION } from './options.ts';
+import { whoeverReads } from './verdict_stands.ts';
 
 /** `dart-eval check`: what tasks need. */
 export const check: CommandSpec = {
@@ -35,7 +36,7 @@ export const check: CommandSpec = {
     },
   ],
   exitCodes: { 1: 'fewer native tasks than --fail-under' },
-  run: async (context) => (await import('./check.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./check.ts')).run),
 };
 
 /** `dart-eval fetch-assets`: fills the asset cache. */
@@ -76,7 +77,7 @@ export const fetchAssets: CommandSpec = {
     },
   ],
   exitCodes: { 2: 'a file could not be fetched; the others were' },
-  run: async (context) => (await import('./fetch_assets.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./fetch_assets.ts')).run),
 };
 
 /** `dart-eval metric`: one metric, by hand. */
@@ -124,5 +125,5 @@ export const metric: CommandSpec = {
     },
   ],
   exitCodes: { 1: 'the score is below --fail-under' },
-  run: async (context) => (await import('./metric.ts')).run(context),
+  run: async (context) => whoeverReads(context, (await import('./metric.ts')).run),
 };

@@ -3,6 +3,7 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { stopCode } from '../../lib/cli/stop.ts';
 import { printTable } from '../../lib/cli/table.ts';
+import { UsageError } from '../../lib/cli/usage.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { type Comparison, compareResults, type Gate } from '../../lib/report/compare.ts';
 import { reportOf } from '../../lib/report/document.ts';
@@ -14,6 +15,9 @@ import { wantedReports } from './report_options.ts';
 import { type PageParts, writeReports } from './reports.ts';
 import { readResults } from './results.ts';
 
+/** Loss that is let pass where nobody says how much. */
+const MAX_REGRESSION = 0.02;
+
 /** What is settled before the first rollout: a wrong name must not cost the hours of an evaluation. */
 export interface Ending {
   reports: ReturnType<typeof wantedReports>;
@@ -23,7 +27,13 @@ export interface Ending {
 
 /** Reads what the verdict needs. @throws DartError for reports that cannot be made, and a baseline without results. */
 export async function prepareEnding(context: CommandContext): Promise<Ending> {
-  const { baseline } = context.options;
+  const { baseline, 'max-regression': allowed } = context.options;
+  if (allowed !== undefined && baseline === undefined) {
+    throw new UsageError('there is nothing to have fallen from', {
+      where: '--max-regression',
+      hint: '--baseline FILE with it',
+    });
+  }
   return {
     reports: wantedReports(context),
     baseline: typeof baseline === 'string' ? await readResults(context, baseline) : null,
@@ -81,7 +91,13 @@ function gatesOf(
   if (threshold !== undefined) gates.push(thresholdGate(summary, gate, threshold));
   if (baseline === null) return { gates, comparison: null };
   const comparison = compareResults(baseline, evaluation.results(), gate);
-  gates.push(baselineGate(comparison, options['max-regression'] as number, String(options.baseline)));
+  gates.push(
+    baselineGate(
+      comparison,
+      (options['max-regression'] as number | undefined) ?? MAX_REGRESSION,
+      String(options.baseline),
+    ),
+  );
   return { gates, comparison };
 }
 

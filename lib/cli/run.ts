@@ -11,7 +11,7 @@ import { type Place, report } from './report.ts';
 import { configRecord, resolveOptions } from './resolve.ts';
 import { refuseSameFile } from './same-file.ts';
 import type { CommandContext, CommandSpec, Io, OptionValue } from './spec.ts';
-import { stopCode } from './stop.ts';
+import { stopCode, verdictStands } from './stop.ts';
 import { nearest, UsageError } from './usage.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function runCommand(spec: CommandSpec, argv: readonly string[], io:
     if (asks(rest, '--version')) return await print(full, `${spec.name} ${packageVersion()}\n`);
     if (!command.run) return withoutSubcommand(place, rest);
     const code = await start(place, rest, spec);
-    if (!full.signal.aborted) return code;
+    if (!full.signal.aborted || verdictStands(full)) return code;
     // A command takes any abort for a request to stop; the output that failed is told here.
     return stopCode(full.signal.reason) ?? report(full.signal.reason, place);
   } catch (error) {

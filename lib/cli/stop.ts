@@ -1,4 +1,5 @@
 import { ReaderGone } from '../stream/writer.ts';
+import type { Io } from './spec.ts';
 
 /** The command was told to stop by a signal: the reason that `io.signal` aborts with. */
 export class Interrupted extends Error {
@@ -18,6 +19,18 @@ export const STOPPING: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIG
 export function stopCode(reason: unknown): number | undefined {
   if (reason instanceof ReaderGone) return 0;
   return reason instanceof Interrupted ? reason.exitCode : undefined;
+}
+
+const standing = new WeakSet<Io>();
+
+/** The command's exit code is an answer that was asked for: it stands also where the reader of its records has left. */
+export function keepVerdict(io: Io): void {
+  standing.add(io);
+}
+
+/** Whether an exit code stands in spite of what the command was told to stop for. */
+export function verdictStands(io: Io): boolean {
+  return standing.has(io) && io.signal.reason instanceof ReaderGone;
 }
 
 const leftBehind = new Set<string>();
