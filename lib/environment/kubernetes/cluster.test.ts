@@ -49,6 +49,16 @@ describe.skipIf(!client)('the cluster', () => {
     expect(clock.slept).toEqual([250, 500, 1000]);
   });
 
+  it('is not waited for where it takes connections and does not answer', async () => {
+    const cluster = await openCluster({ ...lab.clusterSettings, answerMs: 50 }, clock);
+    const asked = vi.fn(() => new Promise<never>(() => {}));
+    const error = await failure(cluster.call({ verb: 'list', resource: 'pods' }, asked));
+    expect(error.describe()).toBe(
+      `namespace desktops: the cluster at ${cluster.server} does not answer within 0.05 s. Try: kubectl get --raw /readyz`,
+    );
+    expect(asked).toHaveBeenCalledOnce();
+  });
+
   it('gives up in the end, with the next step', async () => {
     refuse(Number.POSITIVE_INFINITY, 429, 'too many requests', { 'retry-after': '1' });
     expect(await failure(list())).toMatchObject({

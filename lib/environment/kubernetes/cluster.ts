@@ -15,6 +15,9 @@ export interface Inside {
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const TRIES = 6;
+/** How long the API server may take to answer, ms; what runs in a pod, and its log, take as long as they take. */
+const ANSWER_MS = 30_000;
+const ENDLESS = ['pods/exec', 'pods/log'];
 
 /** One namespace of a cluster, behind a limit for requests. Every failure is a DartError with the next step. */
 export class Cluster {
@@ -27,6 +30,7 @@ export class Cluster {
   readonly inside: Inside | null;
   readonly clock: Clock;
   readonly #gate: RateGate;
+  readonly #answerMs: number;
   #ahead = 0;
 
   constructor(client: Client, config: KubeConfig, settings: ClusterSettings, inside: Inside | null, clock: Clock) {
@@ -43,6 +47,7 @@ export class Cluster {
       inside?.namespace ??
       'default';
     this.clock = clock;
+    this.#answerMs = settings.answerMs ?? ANSWER_MS;
     this.#gate = new RateGate(settings.qps, settings.burst, clock);
     const configuration = client.createConfiguration({
       baseServer: new client.ServerConfiguration(cluster.server, {}),
@@ -78,8 +83,9 @@ export class Cluster {
     for (let attempt = 1; ; attempt++) {
       await this.#gate.pass();
       try {
-        return await request();
+        return await (ENDLESS.includes(call.resource) ? request() : this.#inTime(request()));
       } catch (thrown) {
+        if (thrown instanceof DartError) throw thrown;
         const error = unwrapped(thrown);
         const pause = pauseAfter(error, attempt);
         if (pause === null || attempt === TRIES) throw this.error(error, call);
@@ -87,6 +93,17 @@ export class Cluster {
         else await this.clock.sleep(pause);
       }
     }
+  }
+
+  /** An API server that takes connections and does not answer is not waited for. */
+  async #inTime<T>(request: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const message = `the cluster at ${this.server} does not answer within ${this.#answerMs / 1000} s`;
+      const error = new DartError(message, { where: `namespace ${this.namespace}`, hint: 'kubectl get --raw /readyz' });
+      timer = setTimeout(() => reject(error), this.#answerMs);
+    });
+    return Promise.race([request, late]).finally(() => clearTimeout(timer));
   }
 
   /** Waits until one more request may go: for those that do not end, such as a watch. */

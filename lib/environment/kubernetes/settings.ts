@@ -10,6 +10,8 @@ export interface ClusterSettings {
   /** Requests to the API server per second, and how many may go at once after a pause. */
   qps: number;
   burst: number;
+  /** How long the API server may take to answer, ms. */
+  answerMs?: number;
 }
 
 /** What a desktop's pod is to be like. */
