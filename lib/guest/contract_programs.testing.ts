@@ -101,31 +101,37 @@ export function programContract(ask: Asker, has: Has): void {
     expect(run).toMatchObject({ status: 200, json: { status: 'error', return_code: 1, error: expect.any(String) } });
   });
 
-  it.runIf(has('python'))('runs Python that is no list of calls', async () => {
-    const code = 'import pyautogui\nx, y = pyautogui.position()\nfor i in range(2):\n    print(i, x > -1)';
-    expect((await ask.post('/run_python', { code })).json).toMatchObject({ output: '0 True\n1 True\n' });
-    const command = ['python', '-c', 'import pyautogui; print(pyautogui.size()[0]); pyautogui.moveTo(*(5, 6))'];
-    const { width } = (await ask.post('/screen_size')).json;
-    expect((await ask.post('/execute', { command })).json).toMatchObject({ output: `${width}\n`, returncode: 0 });
-    expect((await ask.get('/cursor_position')).json).toEqual([5, 6]);
-  });
+  if (has('python'))
+    it('runs Python that is no list of calls', async () => {
+      const code = 'import pyautogui\nx, y = pyautogui.position()\nfor i in range(2):\n    print(i, x > -1)';
+      expect((await ask.post('/run_python', { code })).json).toMatchObject({ output: '0 True\n1 True\n' });
+      const command = ['python', '-c', 'import pyautogui; print(pyautogui.size()[0]); pyautogui.moveTo(*(5, 6))'];
+      const { width } = (await ask.post('/screen_size')).json;
+      expect((await ask.post('/execute', { command })).json).toMatchObject({ output: `${width}\n`, returncode: 0 });
+      expect((await ask.get('/cursor_position')).json).toEqual([5, 6]);
+    });
 
-  it.runIf(has('processes'))('ends a program that takes longer than it may', async () => {
-    const command = ['sleep', '600'];
-    const executed = await ask.post('/execute', { command, timeout: 0.5 });
-    expect(executed).toMatchObject({ status: 500, json: { status: 'error', message: expect.stringContaining('0.5') } });
-    const script = await ask.post('/run_bash_script', { script: 'sleep 600', timeout: 0.5 });
-    expect(script).toMatchObject({ status: 500, json: { status: 'error', error: '', returncode: -1 } });
-  });
+  if (has('processes'))
+    it('ends a program that takes longer than it may', async () => {
+      const command = ['sleep', '600'];
+      const executed = await ask.post('/execute', { command, timeout: 0.5 });
+      expect(executed).toMatchObject({
+        status: 500,
+        json: { status: 'error', message: expect.stringContaining('0.5') },
+      });
+      const script = await ask.post('/run_bash_script', { script: 'sleep 600', timeout: 0.5 });
+      expect(script).toMatchObject({ status: 500, json: { status: 'error', error: '', returncode: -1 } });
+    });
 
-  it.runIf(has('processes'))('shows its screen while a program runs', async () => {
-    const path = `${await ask.folder()}/go`;
-    const command = `until [ -e '${path}' ]; do sleep 0.1; done; echo went`;
-    const waiting = ask.post('/execute', { command, shell: true });
-    for (const look of ['/screenshot', '/cursor_position']) expect((await ask.get(look)).status).toBe(200);
-    const code = 'import pyautogui; pyautogui.moveTo(9, 9)';
-    expect((await ask.post('/execute', { command: ['python', '-c', code] })).json.returncode).toBe(0);
-    await ask.upload(path, '');
-    expect((await waiting).json).toMatchObject({ output: 'went\n', returncode: 0 });
-  });
+  if (has('processes'))
+    it('shows its screen while a program runs', async () => {
+      const path = `${await ask.folder()}/go`;
+      const command = `until [ -e '${path}' ]; do sleep 0.1; done; echo went`;
+      const waiting = ask.post('/execute', { command, shell: true });
+      for (const look of ['/screenshot', '/cursor_position']) expect((await ask.get(look)).status).toBe(200);
+      const code = 'import pyautogui; pyautogui.moveTo(9, 9)';
+      expect((await ask.post('/execute', { command: ['python', '-c', code] })).json.returncode).toBe(0);
+      await ask.upload(path, '');
+      expect((await waiting).json).toMatchObject({ output: 'went\n', returncode: 0 });
+    });
 }
