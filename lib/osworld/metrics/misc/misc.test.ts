@@ -190,14 +190,20 @@ describe('check_python_file_by_test_suite', () => {
     expect(existsSync(folder!)).toBe(false);
   });
 
-  it.skipIf(!python)('takes another function, and a suite that does not load for a 0', async () => {
-    const o = { test_function_name: 'check' };
-    const check = file('def check():\n    return True\n');
-    const guest = new PythonGuest();
-    expect(await score('check_python_file_by_test_suite', result, check, { guest, o })).toBe(1);
-    expect(await score('check_python_file_by_test_suite', result, check, { guest })).toBe(0);
-    expect(await score('check_python_file_by_test_suite', result, file('def ('), { guest })).toBe(0);
-  });
+  it.skipIf(!python)(
+    'takes another function, and blames the task for a suite that is no Python or lacks it',
+    async () => {
+      const o = { test_function_name: 'check' };
+      const check = file('def check():\n    return True\n');
+      const guest = new PythonGuest();
+      expect(await score('check_python_file_by_test_suite', result, check, { guest, o })).toBe(1);
+      const lacking = await failure(score('check_python_file_by_test_suite', result, check, { guest }));
+      expect(lacking.message).toContain('the test suite f cannot be run: it has no function test');
+      const broken = await failure(score('check_python_file_by_test_suite', result, file('def ('), { guest }));
+      expect(broken.message).toContain('the test suite f cannot be run: ');
+      expect(broken.where).toBe('t1');
+    },
+  );
 
   it('never runs on this machine, and says where a desktop has no Python', async () => {
     const alone = await failure(score('check_python_file_by_test_suite', result, suite('return 1')));

@@ -10,8 +10,9 @@ const LIMIT_MS = 100_000;
 
 /**
  * The task's test file runs in the desktop, in a new folder with the files that the agent wrote, and its function
- * (option `test_function_name`, default `test`) says the score: true or false, or a number 0..1. A suite that breaks is
- * a 0. Nothing of it runs on this machine.
+ * (option `test_function_name`, default `test`) says the score: true or false, or a number 0..1. A suite that breaks
+ * is a 0, as it runs the agent's code; one that is no Python or lacks the function is an error of the task. Nothing of it
+ * runs on this machine.
  */
 const testSuite: Metric = async (input) => {
   const { guest } = input;
@@ -31,6 +32,11 @@ const testSuite: Metric = async (input) => {
     const code = runner(folder, mark, input.options.text('test_function_name', 'test'));
     const ran = await guest.runPython(code, { timeoutMs: LIMIT_MS });
     const said = new RegExp(`^${mark} (\\S+)$`, 'm').exec(ran.output)?.[1];
+    const wrong = new RegExp(`^${mark}:suite (.*)$`, 'm').exec(ran.output)?.[1];
+    if (wrong !== undefined) {
+      const message = `metric ${input.name}: the test suite ${test.name} cannot be run: ${wrong}`;
+      throw new DartError(message, { where: input.where });
+    }
     // Only code that ends Python itself says nothing: the agent's, which the suite imports.
     if (said === undefined && !ran.output.includes(`${mark}:start`)) throw failed(input, ran.error || ran.output);
     return Math.max(0, Math.min(1, Number(said ?? 0)));
@@ -61,10 +67,18 @@ function runner(folder: string, mark: string, name: string): string {
     `os.chdir(${text(folder)})`,
     `sys.path.insert(0, ${text(folder)})`,
     'sys.dont_write_bytecode = True',
+    'try:',
+    `    compile(open(${text(`${mark}.py`)}, encoding="utf-8").read(), "the suite", "exec")`,
+    'except (SyntaxError, ValueError) as wrong:',
+    `    print(${text(`${mark}:suite`)}, wrong, flush=True)`,
+    '    sys.exit()',
     `print(${text(`${mark}:start`)}, flush=True)`,
     'score = 0.0',
     'try:',
-    `    said = getattr(importlib.import_module(${text(mark)}), ${text(name)})()`,
+    `    suite = importlib.import_module(${text(mark)})`,
+    `    if not hasattr(suite, ${text(name)}):`,
+    `        print(${text(`${mark}:suite`)}, "it has no function", ${text(name)}, flush=True)`,
+    `    said = getattr(suite, ${text(name)})()`,
     '    score = float(said) if isinstance(said, (bool, int, float)) else float(bool(said))',
     'except BaseException:',
     '    pass',

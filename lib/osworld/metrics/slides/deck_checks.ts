@@ -31,7 +31,7 @@ export function checkStretchedImage(input: MetricInput): number {
     const pictures = (deck: Presentation) => slideAt(deck, 0).shapes.filter(({ kind }) => kind === 'picture');
     const [before] = pictures(expected);
     const now = pictures(result);
-    if (before === undefined) return 0;
+    if (before === undefined) throw new Error('its first slide has no picture');
     const image = Buffer.from(before.image);
     const picture = now.findLast((candidate) => image.equals(candidate.image));
     if (picture === undefined) return 0;

@@ -161,6 +161,14 @@ describe('trouble', () => {
     expect((error as DartError).message).toContain('the expected file library.pptx cannot be used');
   });
 
+  it('check_image_stretch_and_center: an expected file without a picture is an error of the task', async () => {
+    const bare = library([SLIDE1, '<p:pic>', '<p:none>'], [SLIDE1, '</p:pic>', '</p:none>']);
+    const compared = score('check_image_stretch_and_center', LIBRARY, bare);
+    await expect(compared).rejects.toThrow(
+      'the expected file library.pptx cannot be used: its first slide has no picture',
+    );
+  });
+
   it('compare_pptx_files: the same in the result is a 0', async () => {
     const themed = library([SLIDE1, '<p:cSld>', `<p:cSld>${THEME}`]);
     expect(await score('compare_pptx_files', themed, LIBRARY)).toBe(0);
