@@ -43,7 +43,7 @@ export async function command(guest: Guest, body: Body): Promise<Command> {
   const given = body.command;
   if (typeof given === 'string' && given !== '' && shell) return { command: given, shell };
   const words = typeof given === 'string' ? shellWords(given) : given;
-  if (words === null) throw new BadRequest(400, 'a quote in command is not closed');
+  if (words === null && given !== null) throw new BadRequest(400, 'a quote in command is not closed');
   if (!Array.isArray(words) || words.length === 0 || !words.every((word) => typeof word === 'string')) {
     throw new BadRequest(400, 'command must be a string or a list of strings');
   }

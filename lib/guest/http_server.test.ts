@@ -235,6 +235,12 @@ describe('serveGuest', () => {
     expect((await post(url, '/end_recording', {})).status).toBe(400);
   });
 
+  it.each([null, 7, ['ls', 1], {}, []])('says what a command is where it is %j', async (command) => {
+    const answer = await post(await serve(new HeldGuest('d')), '/execute', { command });
+    const { message } = (await answer.json()) as { message: string };
+    expect([answer.status, message]).toEqual([400, 'command must be a string or a list of strings']);
+  });
+
   it('refuses requests that are too large before they have come', async () => {
     const url = new URL(await serve(new HeldGuest('d')));
     const options = { host: url.hostname, port: url.port, method: 'POST', path: '/execute' };

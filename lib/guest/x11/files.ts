@@ -5,12 +5,24 @@ import type { Programs } from './programs.ts';
 
 const MISSING = 44;
 const FOLDER = 45;
-const READ = `[ -e "$1" ] || exit ${MISSING}; [ -d "$1" ] && exit ${FOLDER}; exec cat -- "$1"`;
+const NO_FILE = 46;
+const TOO_LARGE = 47;
 const WRITE = 'mkdir -p -- "$(dirname -- "$1")" && exec cat > "$1"';
 const LIST = `[ -d "$1" ] || exit ${MISSING}; exec find "$1" -mindepth 1 -printf '%y/%P\\0'`;
 /** Files may be large, and disks slow. */
 const LIMIT_MS = 600_000;
-const MAX_FILE = 1024 * 1024 * 1024;
+/** A file is read whole into memory, here and by who asked for it. */
+const MAX_FILE = 256 * 1024 * 1024;
+const READ =
+  `[ -e "$1" ] || exit ${MISSING}; [ -d "$1" ] && exit ${FOLDER}; [ -f "$1" ] || exit ${NO_FILE}; ` +
+  `size=$(stat -Lc %s -- "$1") && [ "$size" -gt ${MAX_FILE} ] && exit ${TOO_LARGE}; ` +
+  // A file of /proc has no size, and one that grows another one by now.
+  `exec head -c ${MAX_FILE} -- "$1"`;
+const REFUSED: Readonly<Record<number, string>> = {
+  [FOLDER]: 'it is a folder',
+  [NO_FILE]: 'it is no regular file',
+  [TOO_LARGE]: `it has more than ${MAX_FILE} bytes`,
+};
 
 /** Files of a desktop, read and written by a process of its user: what the user may not, nobody may here. */
 export class UserFiles {
@@ -28,7 +40,7 @@ export class UserFiles {
     const [bytes, complaint, code] = await Promise.all([collect(child.stdout!), collect(child.stderr!), ended(child)]);
     if (code === MISSING) return null;
     if (code === 0) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-    throw this.#error(`cannot read ${path}: ${code === FOLDER ? 'it is a folder' : complaint.toString().trim()}`);
+    throw this.#error(`cannot read ${path}: ${REFUSED[code ?? 0] ?? complaint.toString().trim()}`);
   }
 
   /** Makes its folders too. */
@@ -79,12 +91,7 @@ function nameOf(path: string): string {
 
 async function collect(stream: NodeJS.ReadableStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_FILE) throw new DartError(`the file has more than ${MAX_FILE} bytes`);
-    chunks.push(chunk);
-  }
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

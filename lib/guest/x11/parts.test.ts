@@ -4,6 +4,7 @@ import type { AccessibleNode, Action } from '../guest.ts';
 import { deedsOf } from './deeds.ts';
 import { treeOfList } from './files.ts';
 import { ReplyReader } from './helper.ts';
+import { defaultsList } from './home.ts';
 import { debianPackages, desktopPrograms, missingPrograms } from './machine.ts';
 import { HomePaths } from './paths.ts';
 import { frameOf } from './picture.ts';
@@ -16,6 +17,19 @@ import { pathOfFeh, pathOfSetting } from './wallpaper.ts';
 import { matching, namesFile } from './windows.ts';
 import { splitWords } from './words.ts';
 import { xauthority } from './xauthority.ts';
+
+describe('defaultsList', () => {
+  it('prefers gedit, then mousepad, of those that are installed', () => {
+    const listed = (...names: string[]) =>
+      defaultsList((path) => names.some((name) => path.endsWith(`/${name}.desktop`)));
+    const gedit = 'org.gnome.gedit';
+    const mousepad = 'org.xfce.mousepad';
+    const head = '[Default Applications]\ntext/plain=';
+    expect(listed(mousepad, gedit)).toBe(`${head}${gedit}.desktop;${mousepad}.desktop;\n`);
+    expect(listed(mousepad, 'libreoffice-writer')).toBe(`${head}${mousepad}.desktop;\n`);
+    expect(listed('libreoffice-writer')).toBe(null);
+  });
+});
 
 describe('deedsOf', () => {
   it.each<[Action, unknown[]]>([

@@ -9,7 +9,7 @@ import { TookTooLong } from '../took_too_long.ts';
 import type { DesktopUser } from './user.ts';
 
 /** Of what a program prints, so much is kept of each stream. */
-const MAX_OUTPUT = 32 * 1024 * 1024;
+const MAX_OUTPUT = 16 * 1024 * 1024;
 
 export interface ProgramPlace {
   /** Names the desktop in messages. */
@@ -67,7 +67,9 @@ export class Programs {
       child.stdin?.on('error', () => {});
       child.stdin?.end(input);
       const returncode = await this.#end(child, argv, limitMs, signal);
-      return { output: readAll(output), error: merged ? '' : readAll(error), returncode };
+      const complaint = merged ? '' : readAll(error);
+      const cut = [output, ...(merged ? [] : [error])].some((file) => fstatSync(file).size > MAX_OUTPUT);
+      return { output: readAll(output), error: cut ? withNote(complaint) : complaint, returncode };
     } finally {
       closeSync(output);
       if (!merged) closeSync(error);
@@ -147,6 +149,12 @@ function killGroup(child: ChildProcess): void {
   } catch {
     // It has just ended.
   }
+}
+
+/** What was cut off is no output of the program's: who reads `error` hears of it. */
+function withNote(error: string): string {
+  const note = `only the first ${MAX_OUTPUT / 2 ** 20} MiB of what it printed were kept; a file takes all of it\n`;
+  return error === '' || error.endsWith('\n') ? error + note : `${error}\n${note}`;
 }
 
 function readAll(descriptor: number): string {

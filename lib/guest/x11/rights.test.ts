@@ -49,6 +49,24 @@ describe.skipIf(!xvfb)('a session', { timeout: 120_000 }, () => {
     rmSync(temporary, { recursive: true });
   });
 
+  it('opens plain text in an editor, whatever else is installed, unless the skeleton says otherwise', async () => {
+    const skeleton = mkdtempSync(join(tmpdir(), 'dart-skeleton-'));
+    mkdirSync(join(skeleton, '.config'));
+    writeFileSync(join(skeleton, '.config', 'mimeapps.list'), '[Default Applications]\ntext/plain=own.desktop\n');
+    const listOf = async (more: object) => {
+      const session = await Session.start({ where: 'mime', size: SIZE, user: desktopUser(), ...more });
+      const { output } = await session.programs.run(['cat', '.config/mimeapps.list']);
+      const opens = await session.programs.run(['xdg-mime', 'query', 'default', 'text/plain']);
+      await session.close();
+      return { output, opens: opens.output };
+    };
+    const usual = await listOf({});
+    expect(usual.output).toMatch(/^text\/plain=(org\.gnome\.gedit\.desktop;)?org\.xfce\.mousepad\.desktop;$/m);
+    expect(usual.opens).toMatch(/gedit|mousepad/);
+    expect((await listOf({ skeleton })).output).toContain('=own.desktop');
+    rmSync(skeleton, { recursive: true });
+  });
+
   it('starts what it is told with every session', async () => {
     const start = ['echo "$DISPLAY" >> "$XDG_RUNTIME_DIR/started"'];
     const session = await Session.start({ where: 'start', size: SIZE, user: desktopUser(), start });
@@ -88,7 +106,7 @@ describe.skipIf(!xvfb || process.getuid?.() !== 0)('a desktop of another user', 
   it('reads and writes only what that user may', async () => {
     const { guest } = running;
     await expect(guest.readFile('/etc/shadow')).rejects.toThrow(
-      'cannot read /etc/shadow: cat: /etc/shadow: Permission',
+      "cannot read /etc/shadow: head: cannot open '/etc/shadow' for reading: Permission",
     );
     await expect(guest.writeFile('/etc/dart-test', Buffer.from('x'))).rejects.toThrow('cannot write /etc/dart-test');
     await guest.execute('ln -s /etc/shadow ~/link', { shell: true });
@@ -97,6 +115,23 @@ describe.skipIf(!xvfb || process.getuid?.() !== 0)('a desktop of another user', 
     expect((await guest.runPython('open("/etc/dart-test", "w")')).error).toContain('PermissionError');
     await guest.writeFile('~/a/b', Buffer.from('x'));
     expect((await guest.execute(['stat', '-c', '%U', '/home/user/a/b'])).output).toBe(`${NOBODY}\n`);
+  });
+
+  it('reads no file that has no end, or more than there is room for', async () => {
+    const { guest } = running;
+    await expect(guest.readFile('/dev/zero')).rejects.toThrow('cannot read /dev/zero: it is no regular file');
+    await guest.execute('truncate -s 257M large && mkfifo pipe');
+    await expect(guest.readFile('~/large')).rejects.toThrow('/large: it has more than 268435456 bytes');
+    await expect(guest.readFile('~/pipe')).rejects.toThrow('/pipe: it is no regular file');
+    // It has no size, and content all the same.
+    expect(Buffer.from((await guest.readFile('/proc/version'))!).toString()).toContain('Linux');
+  });
+
+  it('keeps the first part of what a program prints without end, and says so', async () => {
+    const { guest } = running;
+    const { output, error, returncode } = await guest.execute('yes | head -c 17000000; echo careful >&2');
+    expect([output.length, returncode]).toEqual([16 * 2 ** 20, 0]);
+    expect(error).toBe('careful\nonly the first 16 MiB of what it printed were kept; a file takes all of it\n');
   });
 
   it('cannot reach what belongs to the server', async () => {
