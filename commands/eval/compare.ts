@@ -5,20 +5,24 @@ import { printTable } from '../../lib/cli/table.ts';
 import { EXIT } from '../../lib/errors.ts';
 import { type Comparison, compareResults, type Gate, isRegression } from '../../lib/report/compare.ts';
 import { chance } from '../../lib/report/gates.ts';
-import { comparisonTable, domainGains, percent, signed } from '../../lib/report/tables.ts';
+import { apart, comparisonTable, domainGains, percent, signed } from '../../lib/report/tables.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { readResults } from './results.ts';
+import { warnOfConditions, warnOfTasks } from './unlike.ts';
 
 /** `dart-eval compare BEFORE AFTER`: the gain, paired by task. */
 export async function run(context: CommandContext): Promise<number> {
   const [before, after] = context.positionals as [string, string];
   const gate = context.options.gate as Gate;
-  const comparison = compareResults(await readResults(context, before), await readResults(context, after), gate);
+  const [first, second] = [await readResults(context, before), await readResults(context, after)];
+  const comparison = compareResults(first.results, second.results, gate);
   const log = logOf(context);
+  warnOfConditions(context, first.summary, second.summary);
   if (!comparison) {
     log.error(`no task was scored in both ${before} and ${after}`);
     return EXIT.negative;
   }
+  warnOfTasks(context, comparison, first.results.length, before);
   const { gain, pNotWorse } = comparison;
   const output = await openOutput(context);
   await output.write({
@@ -36,6 +40,7 @@ export async function run(context: CommandContext): Promise<number> {
     improved: comparison.tasks.filter((task) => task.after > task.before).length,
     worse: comparison.tasks.filter((task) => task.after < task.before).length,
     unpaired: comparison.unpaired,
+    not_run: comparison.notRun,
   });
   await output.close();
   if (context.options.table) {
@@ -56,7 +61,7 @@ function passes(context: CommandContext, comparison: Comparison): boolean {
   const tooLow = threshold !== undefined && gain.low < threshold;
   const fallen = allowed !== undefined && isRegression(comparison, allowed);
   const log = logOf(context);
-  if (tooLow) log.error(`the lower end ${signed(gain.low)} is below --fail-under ${signed(threshold)}`);
+  if (tooLow) log.error(`the lower end ${apart(signed, gain.low, threshold).join(' is below --fail-under ')}`);
   if (fallen)
     log.error(`a regression of more than ${signed(allowed).slice(1)}: ${signed(gain.value)}, ${chance(pNotWorse)}`);
   return !tooLow && !fallen;

@@ -188,7 +188,7 @@ describe('dart-eval on input of another kind', () => {
     const argv = ['--tasks', 'tasks.ndjson', '--policy', 'script', '--repeats', '1'];
     expect((await evaluate(argv)).code).toBe(2);
     const { records, io } = await evaluate([...argv, '--on-error', 'skip']);
-    expect(records.at(-1)).toMatchObject({ success: 1, tasks: 1, skipped: 1 });
+    expect(records.at(-1)).toMatchObject({ success: 1, tasks: 2, unsupported: 1, skipped: 1 });
     expect(io.err()).toContain('tasks.ndjson:1: ');
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -61,6 +61,49 @@ describe('the gates of dart-eval', () => {
     const same = await evaluate([...VLC, '--policy', 'script', '--baseline', 'good.ndjson', '--max-regression', '0']);
     expect(same.code).toBe(0);
     expect(same.summary).toMatchObject({ gain: 0, passed: true });
+  });
+
+  it('say in what the baseline was measured otherwise', async () => {
+    await evaluate([...VLC, '--policy', 'script', '-o', 'short.ndjson']);
+    const argv = [...VLC, '--policy', 'script', '--max-steps', '30', '--protocol', 'strict', '--seed', '7'];
+    const { code, err, summary } = await evaluate([...argv, '--baseline', 'short.ndjson', '-o', 'long.ndjson']);
+    const told =
+      'the two evaluations were not made alike: --max-steps 15 before, 30 now; --protocol verified before, strict now';
+    expect([code, err.includes(told)]).toEqual([0, true]);
+    expect(summary).toBeUndefined();
+    expect(JSON.parse(read('long.ndjson').trim().split('\n').at(-1)!)).toMatchObject({ seed: 7, max_steps: 30 });
+    const compared = await evaluate(['compare', 'short.ndjson', 'long.ndjson']);
+    expect([compared.code, compared.err.includes(told)]).toEqual([0, true]);
+    expect((await evaluate(['compare', 'short.ndjson', 'short.ndjson'])).err).not.toContain('not made alike');
+  });
+
+  it('do not let a task vanish that cannot be read, or was not run', async () => {
+    const tasks = join(dir, 'tasks');
+    cpSync(join(SUITE, 'vlc'), join(tasks, 'vlc'), { recursive: true });
+    const argv = ['--tasks', tasks, '--repeats', '1', '--env', 'embedded:2', '--policy', 'script'];
+    await evaluate([...argv, '-o', 'all.ndjson']);
+    const [broken, gone] = readdirSync(join(tasks, 'vlc')).filter((name) => name.endsWith('.json'));
+    writeFileSync(join(tasks, 'vlc', broken!), '{');
+    rmSync(join(tasks, 'vlc', gone!));
+    const gate = ['--on-error', 'skip', '--gate', 'errors-as-zero', '--fail-under', '0.9', '--baseline', 'all.ndjson'];
+    const { code, err, records, summary } = await evaluate([...argv, ...gate]);
+    expect(code).toBe(1);
+    expect(err).toContain('success rate with errors as 0 80.0% is below --fail-under 90.0%');
+    const id = gone!.replace('.json', '');
+    expect(err).toContain(`1 of the 6 tasks of all.ndjson were not run (${id}): they count as 0`);
+    expect(summary).toMatchObject({ gain: expect.closeTo(-1 / 3, 12), unsupported: 1, paired_tasks: 6, not_run: 1 });
+    const lost = records.find((record) => record.task_id === broken!.replace('.json', ''));
+    expect(lost).toMatchObject({ score: null, domain: 'vlc', unsupported: expect.stringContaining('cannot be read') });
+    const scored = await evaluate([...argv, '--on-error', 'skip', '--baseline', 'all.ndjson']);
+    expect(scored.summary).toMatchObject({ gain: 0, passed: true });
+    expect(scored.err).toContain('they take no part in the comparison');
+  });
+
+  it('tell a rate and a threshold apart that look alike', async () => {
+    const { err } = await evaluate(['score', '-', '--fail-under', '0.66668', '--gate', 'errors-as-zero'], {
+      stdin: TRAJECTORIES,
+    });
+    expect(err).toContain('66.667% is below --fail-under 66.668%');
   });
 
   it('read the baseline before anything is run', async () => {

@@ -21,14 +21,14 @@ import { whyNot } from './check.ts';
 import { Journal, stamped, type Terms } from './journal.ts';
 import { openScreenshots, type Screenshots } from './screenshots.ts';
 import { sessionSettings, termsOf } from './settings.ts';
-import { tasksOf } from './tasks.ts';
+import { type Skipped, tasksOf } from './tasks.ts';
 import { conclude, type Ending, type Measured, prepareEnding } from './verdict.ts';
 
 /** `dart-eval`: every task, `--repeats` times, on desktops whose seeds training never uses. */
 export async function run(context: CommandContext): Promise<number> {
   const { options } = context;
-  const skipped = { count: 0 };
-  const { tasks, evaluation } = chooseTasks(context, await givenTasks(context, skipped));
+  const skipped = { count: 0, tasks: [] };
+  const { tasks, evaluation } = chooseTasks(context, await givenTasks(context, skipped), skipped);
   const total = tasks.length * (options.repeats as number);
   if (options['dry-run']) {
     logOf(context).info(
@@ -79,8 +79,15 @@ interface Work {
 }
 
 /** Tasks that cannot be scored here are not run: they are in the results, without a score and with the reason. */
-function chooseTasks(context: CommandContext, given: readonly Task[]): { tasks: Task[]; evaluation: Evaluation } {
+function chooseTasks(
+  context: CommandContext,
+  given: readonly Task[],
+  skipped: Skipped,
+): { tasks: Task[]; evaluation: Evaluation } {
   const evaluation = new Evaluation();
+  const ids = new Set(given.map(({ task_id }) => task_id));
+  // Nor may a task that cannot be read vanish from the numbers.
+  for (const task of skipped.tasks ?? []) if (!ids.has(task.task_id)) evaluation.addUnsupported(task, task.reason);
   const tasks: Task[] = [];
   for (const task of given) {
     const check = checkTask(task);
@@ -115,6 +122,7 @@ async function measure(context: CommandContext, work: Work): Promise<number> {
     circumstances: {
       ...measured,
       temperature: options.temperature,
+      seed: work.terms.seed,
       repeats: options.repeats,
       max_steps: options['max-steps'],
       protocol: options.protocol,
@@ -206,7 +214,7 @@ function standing(evaluation: Evaluation, total: number): string {
   return `${rollouts} of ${total} rollouts${score === null ? '' : `, success so far ${percent(score)}`}`;
 }
 
-async function givenTasks(context: CommandContext, skipped: { count: number }): Promise<Task[]> {
+async function givenTasks(context: CommandContext, skipped: Skipped): Promise<Task[]> {
   const { tasks: source } = context.options;
   if (typeof source === 'string') return tasksOf(context, source, skipped);
   throw new DartError('no tasks', { where: '--tasks', hint: '--tasks fixtures/tasks/embedded' });

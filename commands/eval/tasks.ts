@@ -1,10 +1,18 @@
+import { basename } from 'node:path';
 import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
-import { filterTasks, loadTasks } from '../../lib/osworld/load.ts';
+import { filterTasks, loadTasks, SecondTask } from '../../lib/osworld/load.ts';
 import { normaliseTask } from '../../lib/osworld/task.ts';
 import type { Task } from '../../lib/stream/records.ts';
 import { filterOf } from '../task_filter.ts';
+
+/** What `--on-error skip` left out. */
+export interface Skipped {
+  count: number;
+  /** Tasks among it, which nobody could read, by their file's name; those that the filters would leave out are not here. */
+  tasks?: { task_id: string; domain: string; reason: string }[];
+}
 
 /**
  * The tasks of a file, a folder or standard input (`-`) that the filters leave.
@@ -14,7 +22,7 @@ import { filterOf } from '../task_filter.ts';
 export async function tasksOf(
   context: CommandContext,
   source: string,
-  skipped: { count: number } = { count: 0 },
+  skipped: Skipped = { count: 0 },
 ): Promise<Task[]> {
   const filter = filterOf(context);
   if (source === '-') {
@@ -22,12 +30,20 @@ export async function tasksOf(
     return filterTasks(tasks, filter, 'stdin');
   }
   const tasks: Task[] = [];
-  const onBad = skipping(context, skipped);
+  const skip = skipping(context, skipped);
+  const onBad =
+    skip &&
+    ((error: DartError) => {
+      skip(error);
+      if (error instanceof SecondTask) return;
+      const task = unreadable(error);
+      if (filter.domains?.includes(task.domain) ?? true) skipped.tasks?.push(task);
+    });
   for await (const task of loadTasks(resolvePath(context.io, source), filter, { onBad })) tasks.push(task);
   return tasks;
 }
 
-async function tasksOfStream(context: CommandContext, skipped: { count: number }): Promise<Task[]> {
+async function tasksOfStream(context: CommandContext, skipped: Skipped): Promise<Task[]> {
   const tasks = new Map<string, Task>();
   for await (const { record, where } of readInputs(context, ['-'], skipped)) {
     if (record.type !== 'task') continue;
@@ -43,4 +59,11 @@ async function tasksOfStream(context: CommandContext, skipped: { count: number }
   if (tasks.size === 0)
     throw new DartError('no task record', { where: 'stdin', hint: 'dart-env tasks --from DIR | …' });
   return [...tasks.values()];
+}
+
+/** OSWorld's files are `<domain>/<id>.json`; a line of another file has its place for a name. */
+function unreadable(error: DartError): { task_id: string; domain: string; reason: string } {
+  const where = error.where ?? 'a task';
+  const [, domain, id] = /([^/]+)\/([^/]+)\.json(?::\d+)?$/.exec(where) ?? [];
+  return { task_id: id ?? basename(where), domain: domain ?? 'unknown', reason: `cannot be read: ${error.message}` };
 }

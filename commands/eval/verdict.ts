@@ -10,10 +10,11 @@ import { reportOf } from '../../lib/report/document.ts';
 import type { Evaluation } from '../../lib/report/evaluation.ts';
 import { baselineGate, type GateResult, scoredGate, thresholdGate } from '../../lib/report/gates.ts';
 import { domainTable, percent } from '../../lib/report/tables.ts';
-import type { Result, Summary } from '../../lib/stream/records.ts';
+import type { Summary } from '../../lib/stream/records.ts';
 import { wantedReports } from './report_options.ts';
 import { type PageParts, writeReports } from './reports.ts';
-import { readResults } from './results.ts';
+import { type Results, readResults } from './results.ts';
+import { warnOfConditions, warnOfTasks } from './unlike.ts';
 
 /** Loss that is let pass where nobody says how much. */
 const MAX_REGRESSION = 0.02;
@@ -22,7 +23,7 @@ const MAX_REGRESSION = 0.02;
 export interface Ending {
   reports: ReturnType<typeof wantedReports>;
   /** Null without `--baseline`. */
-  baseline: Result[] | null;
+  baseline: Results | null;
 }
 
 /** Reads what the verdict needs. @throws DartError for reports that cannot be made, and a baseline without results. */
@@ -80,17 +81,20 @@ async function writeAll(context: CommandContext, evaluation: Evaluation, summary
 }
 
 function gatesOf(
-  { options }: CommandContext,
+  context: CommandContext,
   evaluation: Evaluation,
   summary: Summary,
   { baseline }: Ending,
 ): { gates: GateResult[]; comparison: Comparison | null } {
+  const { options } = context;
   const gate = (options.gate ?? 'scored') as Gate;
   const gates = [scoredGate(summary)];
   const threshold = options['fail-under'] as number | undefined;
   if (threshold !== undefined) gates.push(thresholdGate(summary, gate, threshold));
   if (baseline === null) return { gates, comparison: null };
-  const comparison = compareResults(baseline, evaluation.results(), gate);
+  const comparison = compareResults(baseline.results, evaluation.results(), gate);
+  warnOfConditions(context, baseline.summary, summary);
+  if (comparison) warnOfTasks(context, comparison, baseline.results.length, String(options.baseline));
   gates.push(
     baselineGate(
       comparison,
@@ -101,7 +105,7 @@ function gatesOf(
   return { gates, comparison };
 }
 
-function comparisonFields({ before, gain, pNotWorse, tasks, unpaired }: Comparison): Record<string, unknown> {
+function comparisonFields({ before, gain, pNotWorse, tasks, unpaired, notRun }: Comparison): Record<string, unknown> {
   return {
     baseline: before,
     gain: gain.value,
@@ -110,6 +114,7 @@ function comparisonFields({ before, gain, pNotWorse, tasks, unpaired }: Comparis
     p_not_worse: pNotWorse,
     paired_tasks: tasks.length,
     unpaired: unpaired.length,
+    not_run: notRun.length,
   };
 }
 

@@ -25,6 +25,9 @@ export interface LoadOptions {
   onBad?: (error: DartError) => void;
 }
 
+/** A task that came before: what is left out is a copy, not a task. */
+export class SecondTask extends DartError {}
+
 /** A task with the place it was read from, for messages. */
 interface Found {
   task: Task;
@@ -129,7 +132,7 @@ async function withoutDuplicates(found: Found[], tolerate: Tolerate): Promise<Fo
     const { task, where } = item;
     await tolerate(() => {
       const first = seen.get(task.task_id);
-      if (first !== undefined) throw new DartError(`task ${task.task_id} is already in ${first}`, { where });
+      if (first !== undefined) throw new SecondTask(`task ${task.task_id} is already in ${first}`, { where });
       seen.set(task.task_id, where);
       kept.push(item);
     });

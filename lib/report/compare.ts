@@ -18,6 +18,8 @@ export interface Comparison {
   tasks: TaskGain[];
   /** Tasks that only one side scored; they take no part in the gain. */
   unpaired: string[];
+  /** Tasks of the first side that the second does not have. */
+  notRun: string[];
 }
 
 /** Which score of a task counts: that of its scored rollouts, or the one with 0 for what could not be scored. */
@@ -26,6 +28,7 @@ export type Gate = 'scored' | 'errors-as-zero';
 /**
  * Compares two evaluations task by task. Pairing by task removes how hard the tasks are from the difference.
  * Returns null when no task was scored on both sides.
+ * With errors as zero, a task that the second side does not have is a 0 there: leaving tasks out must not make it better.
  */
 export function compareResults(
   before: readonly Result[],
@@ -38,11 +41,11 @@ export function compareResults(
   const unpaired: string[] = [];
   for (const id of [...new Set([...first.keys(), ...second.keys()])].sort()) {
     const a = scoreIn(first.get(id), gate);
-    const b = scoreIn(second.get(id), gate);
+    const b = gate === 'errors-as-zero' && !second.has(id) ? 0 : scoreIn(second.get(id), gate);
     if (a === null || b === null) unpaired.push(id);
-    else tasks.push({ task_id: id, domain: second.get(id)!.domain, before: a, after: b });
+    else tasks.push({ task_id: id, domain: (second.get(id) ?? first.get(id))!.domain, before: a, after: b });
   }
-  if (tasks.length === 0) return null;
+  if (tasks.length === 0 || ![...first.keys()].some((id) => second.has(id))) return null;
   return {
     before: mean(tasks.map((task) => task.before)),
     after: mean(tasks.map((task) => task.after)),
@@ -50,6 +53,7 @@ export function compareResults(
     pNotWorse: bootstrapNotBelowZero(tasks.map(gainOf)),
     tasks,
     unpaired,
+    notRun: [...first.keys()].filter((id) => !second.has(id)).sort(),
   };
 }
 

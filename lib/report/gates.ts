@@ -1,6 +1,6 @@
 import type { Summary } from '../stream/records.ts';
 import { type Comparison, type Gate, isRegression } from './compare.ts';
-import { percent, signed } from './tables.ts';
+import { apart, percent, signed } from './tables.ts';
 
 /** One condition of a verdict: what was asked, and how it came out. */
 export interface GateResult {
@@ -34,8 +34,8 @@ export function scoredGate(summary: Summary): GateResult {
 export function thresholdGate(summary: Summary, gate: Gate, threshold: number): GateResult {
   const rate = rateOf(summary, gate);
   const passed = rate !== null && rate >= threshold;
-  const found = rate === null ? 'none' : percent(rate);
-  const message = `${GATE_WORDS[gate]} ${found} is ${passed ? 'not ' : ''}below --fail-under ${percent(threshold)}`;
+  const [found, wanted] = rate === null ? ['none', percent(threshold)] : apart(percent, rate, threshold);
+  const message = `${GATE_WORDS[gate]} ${found} is ${passed ? 'not ' : ''}below --fail-under ${wanted}`;
   return { name: 'fail-under', passed, message };
 }
 

@@ -5,8 +5,19 @@ import type { Score } from './score.ts';
 export type Row = readonly (string | number | null)[];
 
 /** `0.4567` → `45.7%`. */
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
+export function percent(share: number, digits = 1): string {
+  return `${(100 * share).toFixed(digits)}%`;
+}
+
+/** Two numbers in words that differ where the numbers do: `72.08%` and `72.10%`, not `72.1%` twice. */
+export function apart(
+  format: (value: number, digits: number) => string,
+  a: number,
+  b: number,
+): [first: string, second: string] {
+  let digits = 1;
+  while (digits < 12 && a !== b && format(a, digits) === format(b, digits)) digits += 1;
+  return [format(a, digits), format(b, digits)];
 }
 
 type Column = readonly [name: string, cell: (score: Score) => string | number | null];
@@ -65,8 +76,8 @@ export function comparisonTable(comparison: Comparison, limit = 20): [head: read
 }
 
 /** Percentage points with a sign. */
-export function signed(difference: number): string {
-  return `${difference >= 0 ? '+' : '−'}${(100 * Math.abs(difference)).toFixed(1)} pt`;
+export function signed(difference: number, digits = 1): string {
+  return `${difference >= 0 ? '+' : '−'}${(100 * Math.abs(difference)).toFixed(digits)} pt`;
 }
 
 /** Head and rows of the mean gain by domain. */
