@@ -20,7 +20,8 @@ interface Fetched {
 export async function run(context: CommandContext): Promise<number> {
   const { options, io } = context;
   const log = logOf(context);
-  const urls = [...new Set((await tasksOf(context, String(options.from))).flatMap((task) => needsOf(task).assets))];
+  const needs = (await tasksOf(context, String(options.from))).map(needsOf);
+  const urls = [...new Set(needs.flatMap(({ assets, not_fetchable }) => [...assets, ...refusable(not_fetchable)]))];
   const cache = assetCacheOf(context);
   if (options['dry-run']) return tell(context, urls, cache);
   const sums = await checksums(context);
@@ -68,6 +69,11 @@ export async function run(context: CommandContext): Promise<number> {
   return counts.failed > 0 ? EXIT.failure : EXIT.ok;
 }
 
+/** Plain relative paths are names in the folder of `--assets`; what has a scheme was meant to be fetched. */
+function refusable(urls: readonly string[]): string[] {
+  return urls.filter((url) => /^[a-z][a-z0-9+.-]*:/i.test(url));
+}
+
 /** A file that is there is looked through; one that is damaged is named and taken anew. */
 async function fetchOne(
   cache: AssetCache,
@@ -81,8 +87,7 @@ async function fetchOne(
     () => false,
   );
   if (whole) return { asset: there, state: 'present' };
-  await cache.remove(url);
-  return { asset: await cache.fetch(url, options), state: 'replaced' };
+  return { asset: await cache.fetch(url, { ...options, anew: true }), state: 'replaced' };
 }
 
 async function tell(context: CommandContext, urls: readonly string[], cache: AssetCache): Promise<number> {

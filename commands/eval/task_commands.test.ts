@@ -148,6 +148,42 @@ describe('dart-eval fetch-assets', () => {
     expect(err).toContain(`hash mismatch: it has sha256 ${sha('file /1')}, and should have 0000`);
   });
 
+  it('keeps a good file until another has come in its place', async () => {
+    const argv = ['fetch-assets', '--from', '-', '--asset-cache', 'kept'];
+    const tasks = taskOf('a', `${origin}/1`);
+    const first = await command(argv, tasks);
+    const sums = { ...first.records[0], sha256: '0'.repeat(64) };
+    writeFileSync(join(dir, 'other.ndjson'), `${JSON.stringify(sums)}\n`);
+    const second = await command([...argv, '--checksums', 'other.ndjson'], tasks);
+    expect([second.code, second.summary]).toMatchObject([2, { failed: 1 }]);
+    expect((await command(argv, tasks)).summary).toMatchObject({ present: 1, downloaded: 0 });
+  });
+
+  it('names what no server has to give', async () => {
+    const tasks = taskOf('a', 'file:///tmp/a', 'ftp://x.test/b', 'data:,c', `${origin}/1`);
+    const check = await command(['check', '--from', '-'], tasks);
+    expect(check.records[0]).toMatchObject({
+      assets: [`${origin}/1`],
+      not_fetchable: ['file:///tmp/a', 'ftp://x.test/b'],
+    });
+    const { code, err, records, summary } = await command(['fetch-assets', '--from', '-', '--asset-cache', 'f'], tasks);
+    expect([code, summary]).toMatchObject([2, { assets: 3, downloaded: 1, failed: 2 }]);
+    expect(err).toContain('ftp://x.test/b: it is no http address');
+    expect(records.find(({ url }) => url === 'file:///tmp/a')).toMatchObject({ state: 'failed' });
+  });
+
+  it('is the task’s error where a file is missing: no desktop is replaced for it, and nothing is tried again', async () => {
+    const argv = ['--tasks', '-', '--policy', 'fixed:finished', '--repeats', '1', '--asset-cache', 'fifth'];
+    for (const url of [`${origin}/missing`, 'ftp://x.test/b']) {
+      asked.length = 0;
+      const { err, summary } = await command(argv, taskOf('lost', url));
+      expect(summary).toMatchObject({ scored: 0, outcomes: { evaluator_error: 1 } });
+      expect(err).not.toContain('replaced');
+      expect(err).not.toContain('retired');
+      expect(asked.length).toBeLessThanOrEqual(1);
+    }
+  });
+
   it('gives a task of an evaluation its file', async () => {
     const task = JSON.stringify({
       ...{ type: 'task', v: 1, id: 'given', domain: 'os', instruction: 'x' },

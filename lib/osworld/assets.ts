@@ -2,7 +2,13 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { DartError, messageOf } from '../errors.ts';
 import type { TaskContext } from './context.ts';
-import { taskError } from './context.ts';
+
+/** A file of the task that cannot be had: the task's or the network's fault, and no desktop's. */
+export class MissingAsset extends DartError {}
+
+function missing({ task }: TaskContext, message: string, hint?: string): DartError {
+  return new MissingAsset(message, { where: task.task_id, hint });
+}
 
 /**
  * The bytes behind a URL of a task file: a `data:` URL; else a file of the assets folder, at the URL's path as the
@@ -16,16 +22,16 @@ export async function readAsset(url: string, context: TaskContext): Promise<Uint
   if (context.assetsDir !== null) {
     const { bytes, path } = await readMirrored(url, context.assetsDir, context);
     if (bytes !== null) return bytes;
-    if (!cached) throw taskError(context, `asset ${url} is missing`, `put it at ${path}`);
+    if (!cached) throw missing(context, `asset ${url} is missing`, `put it at ${path}`);
   }
   if (!cached) {
-    throw taskError(context, `no assets folder to take ${url} from`, '--assets DIR with the files of the task');
+    throw missing(context, `no assets folder to take ${url} from`, '--assets DIR with the files of the task');
   }
   return context.assetCache!.read(url, { signal: context.signal }).catch((cause: unknown) => {
     if (context.signal?.aborted) throw cause;
     const { where, message, hint } =
       cause instanceof DartError ? cause : { where: url, message: messageOf(cause), hint: undefined };
-    throw taskError(context, `asset ${where ?? url}: ${message}`, hint);
+    throw missing(context, `asset ${where ?? url}: ${message}`, hint);
   });
 }
 
@@ -38,7 +44,7 @@ async function readMirrored(
   const path = join(root, assetPath(url, context));
   const real = await realpath(path).catch(() => null);
   if (real === null) return { bytes: null, path };
-  if (!isInside(root, real)) throw taskError(context, `asset ${url} lies outside the assets folder`);
+  if (!isInside(root, real)) throw missing(context, `asset ${url} lies outside the assets folder`);
   return { bytes: await readFile(real), path };
 }
 
@@ -52,7 +58,7 @@ function assetPath(url: string, context: TaskContext): string {
     .split('/')
     .filter((part) => part !== '' && part !== '.');
   if (parts.length === 0 || parts.includes('..') || parts.some((part) => part.includes('\0') || part.includes('\\'))) {
-    throw taskError(context, `asset "${url}" would leave the assets folder`, 'a path without ".."');
+    throw missing(context, `asset "${url}" would leave the assets folder`, 'a path without ".."');
   }
   return parts.join(sep);
 }
@@ -63,18 +69,18 @@ function withoutOrigin(url: string, context: TaskContext): string {
   try {
     return decodeURIComponent(path.replace(/[?#].*$/, ''));
   } catch {
-    throw taskError(context, `"${url}" is not a URL`);
+    throw missing(context, `"${url}" is not a URL`);
   }
 }
 
 function readDataUrl(url: string, context: TaskContext): Uint8Array {
   const match = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url);
-  if (match === null) throw taskError(context, `bad data: URL "${url.slice(0, 40)}"`);
+  if (match === null) throw missing(context, `bad data: URL "${url.slice(0, 40)}"`);
   const body = match[2] ?? '';
   if (match[1] !== undefined) return Buffer.from(body, 'base64');
   try {
     return Buffer.from(decodeURIComponent(body), 'utf8');
   } catch {
-    throw taskError(context, `bad data: URL "${url.slice(0, 40)}"`);
+    throw missing(context, `bad data: URL "${url.slice(0, 40)}"`);
   }
 }

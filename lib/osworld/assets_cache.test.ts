@@ -123,6 +123,19 @@ describe('AssetCache', () => {
     expect(asked.at(-1)).toMatch(/^\/a bytes=\d+-$/);
   });
 
+  it('leaves nothing of a broken download that cannot be gone on from', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '10' });
+      response.write('12');
+      hanging = response;
+    };
+    const cache = cacheOf({ download: { tries: 3, pauseMs: 1 } });
+    const told = await failure(cache.fetch(`${origin}/a`, { onBytes: cut }));
+    expect(told).toMatch(/did not come to its end: .*\. Try: again, or --mirror URL$/);
+    expect(asked).toHaveLength(3);
+    expect(readdirSync(cache.folder(`${origin}/a`))).toEqual([]);
+  });
+
   it('gives up a server that goes silent', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'content-length': '10' });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
@@ -27,6 +27,8 @@ export interface AssetCacheOptions {
 export interface FetchOptions extends Pick<DownloadOptions, 'signal' | 'onBytes'> {
   /** What the bytes must have. */
   sha256?: string;
+  /** Take it anew, whatever is there; what is there stays until the new bytes have come and are as they should be. */
+  anew?: boolean;
 }
 
 const HUGGING_FACE = 'https://huggingface.co/';
@@ -85,17 +87,12 @@ export class AssetCache {
     if (found !== asset.sha256) throw mismatch(asset, found);
   }
 
-  /** Takes a file out of the cache. */
-  async remove(url: string): Promise<void> {
-    await rm(this.folder(url), { recursive: true, force: true });
-  }
-
   /**
    * Sees to it that a URL is in the folder. A download that was broken off is gone on from.
    * @throws DartError that names the URL.
    */
   async fetch(url: string, options: FetchOptions = {}): Promise<Asset> {
-    const there = await this.find(url);
+    const there = options.anew ? null : await this.find(url);
     if (there) {
       if (options.sha256 !== undefined && options.sha256 !== there.sha256) throw otherThan(there, options.sha256);
       return there;
@@ -113,7 +110,7 @@ export class AssetCache {
     return fetching;
   }
 
-  async #download(url: string, { sha256, ...options }: FetchOptions): Promise<Asset> {
+  async #download(url: string, { sha256, anew: _, ...options }: FetchOptions): Promise<Asset> {
     const folder = this.folder(url);
     await makeFolder(folder);
     const part = await download(this.#addressOf(url), join(folder, 'content'), {

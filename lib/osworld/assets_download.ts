@@ -51,7 +51,7 @@ export async function download(url: string, base: string, options: DownloadOptio
       }
       throw new DartError(`the download did not come to its end: ${error.message}`, {
         where: url,
-        hint: 'again: what has come is kept, and gone on from',
+        hint: (await partOf(base)) ? 'again: what has come is kept, and gone on from' : 'again, or --mirror URL',
         cause: error,
       });
     }
@@ -114,6 +114,10 @@ async function take(answer: Answer, path: string, offset: number, options: Downl
     await file.truncate(size);
     await file.sync();
     return { path, size, sha256: await hashOfFile(path), promised: answer.promised };
+  } catch (error) {
+    // Nobody can go on from a part whose version the server does not tell.
+    if (answer.etag === null) await unlink(path).catch(() => {});
+    throw error;
   } finally {
     await file.close();
   }

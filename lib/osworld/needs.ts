@@ -8,6 +8,8 @@ export interface Needs {
   metrics: string[];
   /** URLs of files that set-up steps and getters take. */
   assets: string[];
+  /** Addresses of files that no web server gives (`file:`, `ftp:`, none at all): only `--assets DIR` has them. */
+  not_fetchable: string[];
   /** Accounts that somebody must have: `googledrive`. */
   accounts: string[];
   /** The task asks for a proxy, for sites that refuse or differ by place. */
@@ -20,11 +22,13 @@ export function needsOf(task: Task): Needs {
   const steps = [...stepsOf(task.config), ...evaluator.postconfig];
   const getters = [...evaluator.results, ...evaluator.expecteds].filter((config) => config !== null);
   const metrics = evaluator.funcs;
+  const files = unique([...steps.flatMap(filesOfStep), ...getters.flatMap(filesOfGetter)]);
   return {
     steps: unique(steps.map(({ type }) => type)),
     getters: unique(getters.map(({ type }) => type)),
     metrics: unique(metrics),
-    assets: unique([...steps.flatMap(filesOfStep), ...getters.flatMap(filesOfGetter)]),
+    assets: files.filter(isFetchable),
+    not_fetchable: files.filter((url) => !isFetchable(url)),
     accounts: unique([...steps.flatMap(accountOfStep), ...getters.flatMap(accountOfGetter)]),
     proxy: task.proxy === true,
   };
@@ -55,7 +59,11 @@ function listOf(value: unknown): unknown[] {
 
 /** Only what is taken from a server: `data:` URLs are in the task already. */
 function urlsIn(value: unknown): string[] {
-  return typeof value === 'string' && /^https?:\/\//.test(value) ? [value] : [];
+  return typeof value === 'string' && !value.startsWith('data:') ? [value] : [];
+}
+
+function isFetchable(url: string): boolean {
+  return /^https?:\/\//.test(url);
 }
 
 function unique<T>(items: readonly T[]): T[] {

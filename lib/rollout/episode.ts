@@ -3,6 +3,7 @@ import { lookAt } from '../environment/health.ts';
 import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
+import { MissingAsset } from '../osworld/assets.ts';
 import type { AssetCache } from '../osworld/assets_cache.ts';
 import type { Bridge } from '../osworld/bridge/kinds.ts';
 import type { Fidelity } from '../osworld/context.ts';
@@ -87,6 +88,9 @@ export async function runEpisode(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof DesktopFailure)) throw error;
+    // Another desktop would not have the file either.
+    if (error.cause instanceof MissingAsset)
+      return { steps: episode.steps, outcome: 'evaluator_error', reward: null, error: error.message };
     const desktop = { error: error.cause, duringSetup: error.duringSetup };
     return { steps: episode.steps, outcome: 'env_error', reward: null, error: error.message, desktop };
   }
