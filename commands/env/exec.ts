@@ -1,7 +1,8 @@
 import type { CommandContext } from '../../lib/cli/spec.ts';
-import type { DriverKind } from '../../lib/environment/kind.ts';
+import { type DriverKind, noProgram } from '../../lib/environment/kind.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { ExecuteResult } from '../../lib/guest/guest.ts';
-import { openFleets } from './fleets.ts';
+import { openFleets, unlessStopped } from './fleets.ts';
 import { isServer } from './target.ts';
 import { writeText } from './text.ts';
 
@@ -11,7 +12,7 @@ export async function run(context: CommandContext, kinds?: readonly DriverKind[]
   const [name, ...command] = positionals as [string, ...string[]];
   const { output, error, returncode } = isServer(name)
     ? await executeAt(name, command, io.signal)
-    : await executeIn(context, name, command, kinds);
+    : await unlessStopped(io.signal, executeIn(context, name, command, kinds));
   await writeText(io.stdout, output, 'stdout');
   await writeText(io.stderr, error, 'stderr');
   return returncode & 0xff;
@@ -20,7 +21,11 @@ export async function run(context: CommandContext, kinds?: readonly DriverKind[]
 async function executeAt(url: string, command: string[], signal: AbortSignal): Promise<ExecuteResult> {
   const { HttpGuest } = await import('../../lib/guest/http_client.ts');
   const guest = await HttpGuest.connect(url, { tries: 1, signal });
-  return guest.execute(command, { shell: false });
+  return guest.execute(command, { shell: false }).catch((error: unknown) => {
+    // As the other kinds have it: not a failure of ours.
+    if (messageOf(error).includes(`there is no program ${command[0]},`)) return noProgram(command);
+    throw error;
+  });
 }
 
 async function executeIn(
@@ -32,7 +37,11 @@ async function executeIn(
   const fleets = await openFleets(context, kinds);
   try {
     const { fleet, member } = fleets.named(id);
-    return await fleet.exec(member, command);
+    const { stdout, stderr } = context.io;
+    return await fleet.exec(member, command, {
+      stdout: (text) => writeText(stdout, text, 'stdout'),
+      stderr: (text) => writeText(stderr, text, 'stderr'),
+    });
   } finally {
     await fleets.close();
   }

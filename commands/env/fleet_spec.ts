@@ -82,14 +82,19 @@ const logs: CommandSpec = {
 const exec: CommandSpec = {
   name: 'exec',
   summary: 'Run a program in a desktop',
-  description: 'Its output and its errors come out where they belong, and its exit code is the exit code.',
+  description:
+    'Its output and its errors come out where they belong, and its exit code is the exit code. From containers and pods they come as ' +
+    'they are written; from other desktops when the program has ended. Its own input is empty.',
   positionals: [
     { ...ENV, describe: 'The env_id of a desktop that runs, or its server, http://127.0.0.1:5000' },
     { name: 'command', describe: 'The program and its arguments, behind --', multiple: true, required: true },
   ],
   options: [...WHERE, ...COMMON_OPTIONS],
   examples: [{ command: 'dart-env exec docker-1a2b3c-0 -- ls -la /home/user', describe: 'what is in its home' }],
-  exitCodes: { 1: 'whatever the program ended with, as any other number' },
+  exitCodes: {
+    1: 'whatever the program ended with, as any other number',
+    127: 'there is no such program in the desktop',
+  },
   run: async (context) => (await import('./exec.ts')).run(context),
 };
 

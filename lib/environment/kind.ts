@@ -61,6 +61,20 @@ export interface FleetMember {
   orphan: boolean;
 }
 
+/** Where what a program prints goes as it comes; what has gone there is not in the result again. */
+export interface ExecSinks {
+  stdout(text: string): Promise<void>;
+  stderr(text: string): Promise<void>;
+}
+
+/** The exit code of shells for a program that there is not. */
+export const NO_PROGRAM = 127;
+
+/** What a program that there is not comes to. */
+export function noProgram(command: readonly string[]): ExecuteResult {
+  return { output: '', error: `there is no program ${command[0]} in the desktop\n`, returncode: NO_PROGRAM };
+}
+
 /** What can be done with desktops from outside the process that started them. */
 export interface Fleet {
   list(): Promise<FleetMember[]>;
@@ -68,7 +82,10 @@ export interface Fleet {
   remove(member: FleetMember): Promise<void>;
   /** What it has logged, as text in pieces; with `follow` until the signal or its end. */
   logs(member: FleetMember, options: { follow?: boolean; tail?: number; signal?: AbortSignal }): AsyncIterable<string>;
-  /** Runs a program in it. */
-  exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult>;
+  /**
+   * Runs a program in it, without input. One that there is not is a result (`noProgram`). Kinds that hear of output only
+   * at the end leave `sinks` alone.
+   */
+  exec(member: FleetMember, command: readonly string[], sinks?: ExecSinks): Promise<ExecuteResult>;
   close(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 import type Docker from 'dockerode';
 import type { Container, ContainerInfo } from 'dockerode';
 import type { ExecuteResult } from '../../guest/guest.ts';
-import type { Fleet, FleetMember, KindValues } from '../kind.ts';
+import type { ExecSinks, Fleet, FleetMember, KindValues } from '../kind.ts';
 import { checkDocker, dockerAt } from './client.ts';
 import { removeContainer } from './container.ts';
 import { dockerError } from './errors.ts';
+import { runInContainer } from './exec.ts';
 import { FrameReader } from './frames.ts';
 import { DRIVER, LABELS } from './labels.ts';
 import { isGone } from './owner.ts';
@@ -61,17 +62,11 @@ export class DockerFleet implements Fleet {
     }
   }
 
-  async exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult> {
+  async exec(member: FleetMember, command: readonly string[], sinks?: ExecSinks): Promise<ExecuteResult> {
     const container = await this.#find(member);
-    const result = { output: '', error: '', returncode: 0 };
     try {
       if (!container) throw new Error('there is no such container');
-      const exec = await container.exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
-      const frames = new FrameReader();
-      for await (const bytes of await exec.start({})) {
-        for (const { stream, text } of frames.read(bytes)) result[stream === 'stdout' ? 'output' : 'error'] += text;
-      }
-      return { ...result, returncode: (await exec.inspect()).ExitCode ?? 0 };
+      return await runInContainer(container, command, sinks);
     } catch (error) {
       throw dockerError(error, `run ${command[0]}`, member.id);
     }

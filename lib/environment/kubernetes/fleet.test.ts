@@ -93,6 +93,17 @@ describe.skipIf(!client)('desktops of a namespace', { timeout: 120_000 }, () => 
     lab.api.exec = (_name, command) => ({ output: command.join('|'), error: 'Ärger', code: command.length });
     const result = await fleet.exec(member!, ['sh', '-c', 'a b & "ü"']);
     expect(result).toEqual({ output: 'sh|-c|a b & "ü"', error: 'Ärger', returncode: 3 });
+    const told: string[] = [];
+    const streamed = await fleet.exec(member!, ['ls'], {
+      stdout: async (text) => void told.push(`out ${text}`),
+      stderr: async (text) => void told.push(`err ${text}`),
+    });
+    expect([streamed, told.sort()]).toEqual([{ output: '', error: '', returncode: 1 }, ['err Ärger', 'out ls']]);
+    const refused = 'error executing command in container: exec: "nano": executable file not found in $PATH';
+    lab.api.exec = () => ({ output: '', error: '', code: 0, refused });
+    expect(await fleet.exec(member!, ['nano'])).toEqual({
+      ...{ output: '', error: 'there is no program nano in the desktop\n', returncode: 127 },
+    });
     lab.api.exec = () => ({ output: '', error: '', code: 0 });
     expect((await fleet.exec(member!, ['true'])).returncode).toBe(0);
     lab.api.rules = [{ apiGroups: [''], resources: ['pods', 'leases'], verbs: ['list', 'delete'] }];

@@ -1,7 +1,7 @@
 import type { V1Lease, V1Pod } from '@kubernetes/client-node';
 import { DartError } from '../../errors.ts';
 import type { ExecuteResult } from '../../guest/guest.ts';
-import type { Fleet, FleetMember } from '../kind.ts';
+import type { ExecSinks, Fleet, FleetMember } from '../kind.ts';
 import type { ApiCall } from './api_error.ts';
 import type { Cluster } from './cluster.ts';
 import { runInPod } from './exec.ts';
@@ -60,9 +60,9 @@ export class KubernetesFleet implements Fleet {
     yield* readLog(this.#cluster, pod.metadata!.name!, options);
   }
 
-  async exec(member: FleetMember, command: readonly string[]): Promise<ExecuteResult> {
+  async exec(member: FleetMember, command: readonly string[], sinks?: ExecSinks): Promise<ExecuteResult> {
     const pod = await this.#existing(member);
-    return runInPod(this.#cluster, pod.metadata!.name!, command);
+    return runInPod(this.#cluster, pod.metadata!.name!, command, sinks);
   }
 
   async close(): Promise<void> {}

@@ -6,12 +6,19 @@ export interface Ran {
   output: string;
   error: string;
   code: number;
+  /** Why it could not be started. */
+  refused?: string;
 }
 
 /** The channels of `exec`: 1 what it says, 2 its errors, 3 how it ended. */
-export function runCommand({ output, error, code }: Ran, channels: ChannelSocket): void {
+export function runCommand({ output, error, code, refused }: Ran, channels: ChannelSocket): void {
   if (output) channels.send(1, output);
   if (error) channels.send(2, error);
+  if (refused !== undefined) {
+    channels.send(3, JSON.stringify({ status: 'Failure', reason: 'InternalError', message: refused }));
+    channels.close();
+    return;
+  }
   const failed = { reason: 'NonZeroExitCode', details: { causes: [{ reason: 'ExitCode', message: String(code) }] } };
   channels.send(3, JSON.stringify(code === 0 ? { status: 'Success' } : { status: 'Failure', ...failed }));
   channels.close();

@@ -146,6 +146,9 @@ describe.skipIf(!xvfb)('desktops under Xvfb', { timeout: 120_000 }, () => {
     expect(member).toMatchObject({ id: 'e-0', run: 'run-5', state: 'ready', detached: true, orphan: false });
     await removeOrphans();
     expect((await fleet.exec(member!, ['true'])).returncode).toBe(0);
+    expect(await fleet.exec(member!, ['no-such-program'])).toMatchObject({
+      ...{ error: 'there is no program no-such-program in the desktop\n', returncode: 127 },
+    });
     await fleet.remove(member!);
     await fleet.remove(member!);
     expect(await fleet.list()).toEqual([]);

@@ -1,10 +1,10 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DartError } from '../../errors.ts';
+import { DartError, messageOf } from '../../errors.ts';
 import type { ExecuteResult } from '../../guest/guest.ts';
 import { HttpGuest } from '../../guest/http_client.ts';
 import { isAlive, removeLeftDesktops } from '../../guest/x11/owner.ts';
-import type { Fleet, FleetMember } from '../kind.ts';
+import { type Fleet, type FleetMember, noProgram } from '../kind.ts';
 import { type DesktopNote, isOrphan, logOf, readNotes, removeNote } from './note.ts';
 
 /** How long a server may take to end its desktop, ms. */
@@ -81,5 +81,10 @@ async function execIn(id: string, command: readonly string[]): Promise<ExecuteRe
   const url = noteOf(id)?.server_url;
   if (!url) throw new DartError('there is no such desktop, or it is not ready', { where: id, hint: 'dart-env list' });
   const guest = await HttpGuest.connect(url, { id, tries: 1 });
-  return guest.execute([...command], { shell: false });
+  try {
+    return await guest.execute([...command], { shell: false });
+  } catch (error) {
+    if (messageOf(error).includes(`there is no program ${command[0]},`)) return noProgram(command);
+    throw error;
+  }
 }
