@@ -6,7 +6,7 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT, messageOf } from '../../lib/errors.ts';
 import type { Fidelity } from '../../lib/osworld/context.ts';
-import { Fields } from '../../lib/osworld/fields.ts';
+import { optionsOf } from '../../lib/osworld/fields.ts';
 import { METRICS } from '../../lib/osworld/metrics/index.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
@@ -30,7 +30,7 @@ export async function run(context: CommandContext): Promise<number> {
   const rules = options.rules === undefined ? undefined : parse(String(options.rules), '--rules');
   const expected = expectedArgument === undefined ? rules : await readValue(context, expectedArgument, 'EXPECTED');
   const given = options.options === undefined ? {} : parse(String(options.options), '--options');
-  const fields = new Fields(`options of ${name}`, name, given);
+  const fields = optionsOf(name, '--options', given);
   const fidelity: Fidelity = options.protocol === 'strict' ? 'strict' : 'verified';
   const bridge = await openGivenBridge(context);
   const value = await Promise.resolve({ result, expected, options: fields, name, where: name, fidelity, bridge })
@@ -41,7 +41,7 @@ export async function run(context: CommandContext): Promise<number> {
     })
     .finally(() => bridge?.close());
   const output = await openOutput(context);
-  await output.write({ type: 'metric', v: SCHEMA_VERSION, name, value, protocol: fidelity });
+  await output.write({ type: 'metric', v: SCHEMA_VERSION, name, value, protocol: options.protocol });
   await output.close();
   logOf(context).info(`${name}: ${value}`);
   const threshold = options['fail-under'] as number | undefined;

@@ -225,6 +225,10 @@ describe('dart-eval metric', () => {
   });
 
   it.each([
+    [
+      ['compare_text_file', 'mine.txt', 'gold.txt', '--options', '[1]'],
+      'options of compare_text_file should be an object',
+    ],
     [['compare_text_fil', 'mine.txt', 'gold.txt'], 'unknown metric compare_text_fil. Try: one of'],
     [['compare_text_file', 'mine.txt', 'none.txt'], 'none.txt'],
     [['exact_match', 'json:{', 'text:a'], 'RESULT: not JSON'],

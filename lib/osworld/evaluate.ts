@@ -2,7 +2,7 @@ import { DartError, messageOf } from '../errors.ts';
 import type { Guest } from '../guest/guest.ts';
 import type { Task } from '../stream/records.ts';
 import { contextOf, type EvaluateOptions, isFile, MissingFile, type TaskContext, taskError } from './context.ts';
-import { Fields } from './fields.ts';
+import { Fields, optionsOf } from './fields.ts';
 import { browserGetters } from './getters/browser.ts';
 import { fileGetters } from './getters/files.ts';
 import { generalGetters } from './getters/general.ts';
@@ -68,7 +68,7 @@ async function scoreOne(evaluator: Evaluator, index: number, context: TaskContex
   const expected = isShadowed(expectedConfig, resultConfig, result, context)
     ? result
     : await fetchState(expectedConfig, 'expected', context);
-  const options = new Fields(`options of ${name}`, context.task.task_id, evaluator.options[index] ?? {});
+  const options = optionsOf(name, context.task.task_id, evaluator.options[index]);
   return runMetric(name, metric, { result, expected, options }, context);
 }
 

@@ -74,3 +74,10 @@ export class Fields {
     return new DartError(`${this.owner}: ${name} should be ${expected}, but is ${found}`, { where: this.where });
   }
 }
+
+/** The options of a metric. @throws DartError for what is no object: it would be ignored, and the default scored. */
+export function optionsOf(metric: string, where: string, values: unknown): Fields {
+  const owner = `options of ${metric}`;
+  if (typeof (values ?? {}) === 'object' && !Array.isArray(values)) return new Fields(owner, where, values ?? {});
+  throw new DartError(`${owner} should be an object, but are ${JSON.stringify(values).slice(0, 80)}`, { where });
+}

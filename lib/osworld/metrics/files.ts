@@ -1,7 +1,7 @@
 import type { Fields } from '../fields.ts';
 import type { Metric } from '../kinds.ts';
 import { equal, isRecord, pythonPattern } from '../rules.ts';
-import { decode, expectedFiles, linesOf, resultText, rulesOf } from './input.ts';
+import { decode, expectedFiles, linesOf, resultText, rulesOf, rulesWith } from './input.ts';
 
 /** 1 when the files are equal; options `ignore_blanks` (runs of blanks and line ends are one blank), `ignore_case`. */
 const compareTextFile: Metric = (input) => {
@@ -32,9 +32,9 @@ const fileContains: Metric = (input) => {
 
 /** Patterns by line: each of `expect` is found in some line, none of `unexpect` in any. */
 const checkList: Metric = (input) => {
+  const rules = rulesWith(input, 'expect', 'unexpect');
   const text = resultText(input);
   if (text === null) return 0;
-  const rules = rulesOf(input);
   const lines = linesOf(text);
   const isFound = (pattern: string) => lines.some((line) => pythonPattern(pattern).test(line));
   return Number(rules.texts('expect', []).every(isFound) && !rules.texts('unexpect', []).some(isFound));
@@ -42,9 +42,9 @@ const checkList: Metric = (input) => {
 
 /** Records of a CSV file with a heading: each of `expect` matches one, none of `unexpect` any. */
 const checkCsv: Metric = (input) => {
+  const rules = rulesWith(input, 'expect', 'unexpect');
   const text = resultText(input);
   if (text === null) return 0;
-  const rules = rulesOf(input);
   const records = csvRecords(text);
   return Number(
     patternsIn(rules, 'expect').every((pattern) => records.some((record) => matchesRecord(pattern, record))) &&

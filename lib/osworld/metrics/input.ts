@@ -8,7 +8,16 @@ export function rulesOf(input: MetricInput): Fields {
   if (typeof input.expected !== 'object' || input.expected === null) {
     throw new DartError(`metric ${input.name} needs rules, but the task has none`, { where: input.where });
   }
-  return new Fields(`rules of ${input.name}`, input.where, input.expected);
+  const rules = new Fields(`rules of ${input.name}`, input.where, input.expected);
+  if (!Array.isArray(input.expected)) return rules;
+  throw new DartError(`${rules.owner} should be an object, but are a list`, { where: input.where });
+}
+
+/** The rules of a metric that asks nothing unless one of these is there: a misspelt one would let everything pass. */
+export function rulesWith(input: MetricInput, ...names: readonly string[]): Fields {
+  const rules = rulesOf(input);
+  if (names.some((name) => rules.has(name))) return rules;
+  throw new DartError(`${rules.owner} have neither ${names.join(' nor ')}`, { where: input.where });
 }
 
 /** The rule of that name, of whatever kind; a task without it is an error. */

@@ -1,14 +1,14 @@
 import { Fields } from '../fields.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
 import { equal, isRecord, matchesRule } from '../rules.ts';
-import { resultJson, resultText, rulesOf } from './input.ts';
+import { resultJson, resultText, rulesOf, rulesWith } from './input.ts';
 
 /**
  * Rules `{key: [path], method, ref}` on a JSON file, or with `is_yaml` a YAML file: all of `expect` hold, none of
  * `unexpect`. A missing key fails an `expect`; for an `unexpect` its value is null.
  */
 const checkJson: Metric = async (input) => {
-  const rules = rulesOf(input);
+  const rules = rulesWith(input, 'expect', 'unexpect');
   const data = input.options.flag('is_yaml') ? await yamlResult(input) : resultJson(input);
   if (data === undefined) return 0;
   const holds = (rule: unknown, missing: boolean): boolean => {

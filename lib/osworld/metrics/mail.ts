@@ -2,14 +2,14 @@ import { Fields } from '../fields.ts';
 import type { Metric } from '../kinds.ts';
 import { matchesRule } from '../rules.ts';
 import { matchesRecord, patternsIn } from './files.ts';
-import { linesOf, resultText, rulesOf } from './input.ts';
+import { linesOf, resultText, rulesOf, rulesWith } from './input.ts';
 
 /** Rules `{preference: {method, ref}}` on a Mozilla `prefs.js`: all of `expect` hold, none of `unexpect`. */
 const thunderbirdPrefs: Metric = (input) => {
+  const rules = rulesWith(input, 'expect', 'unexpect');
   const text = resultText(input);
   if (text === null) return 0;
   const preferences = readPreferences(text);
-  const rules = rulesOf(input);
   const holds = ([key, rule]: [string, unknown]) =>
     preferences.has(key) && matchesRule(preferences.get(key), rule, input.name, input.where);
   const expected = Object.entries(rules.object('expect', {}));
@@ -34,10 +34,10 @@ function readPreferences(text: string): Map<string, unknown> {
 
 /** Records of `msgFilterRules.dat`: each of `expect` is there, none of `unexpect`. */
 const thunderbirdFilter: Metric = (input) => {
+  const rules = rulesWith(input, 'expect', 'unexpect');
   const text = resultText(input);
   if (text === null) return 0;
   const filters = readFilters(text);
-  const rules = rulesOf(input);
   const isThere = (pattern: Record<string, unknown>) => filters.some((filter) => matchesRecord(pattern, filter));
   return Number(patternsIn(rules, 'expect').every(isThere) && !patternsIn(rules, 'unexpect').some(isThere));
 };

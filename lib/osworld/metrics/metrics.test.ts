@@ -33,6 +33,17 @@ describe('metrics', () => {
       { type: 'tune' },
       'rules of is_vlc_playing: type should be "file_name" or "url", but is "tune"',
     ],
+    ['check_include_exclude', 'x', [1, 2], 'rules of check_include_exclude should be an object, but are a list'],
+    ['check_include_exclude', 'x', { includ: ['y'] }, 'have neither include nor exclude'],
+    ['check_include_exclude', null, {}, 'have neither include nor exclude'],
+    ['check_json', file('{}'), [], 'rules of check_json should be an object, but are a list'],
+    ['check_json', file('{}'), { expected: [] }, 'have neither expect nor unexpect'],
+    ['check_list', null, {}, 'have neither expect nor unexpect'],
+    ['check_csv', null, {}, 'have neither expect nor unexpect'],
+    ['check_thunderbird_filter', null, {}, 'have neither expect nor unexpect'],
+    ['compare_images', file('no picture'), file('none either'), 'expected picture'],
+    ['check_structure_sim', null, file('none'), 'expected picture'],
+    ['compare_zip_files', file('no archive'), file('none either'), 'cannot be read'],
     ['exact_match', 'x', { expect: 'x' }, 'expected should be there, but is missing'],
     ['match_in_list', 'x', { expected: 3 }, 'expected should be a list, but is 3'],
     ['is_in_list', ['x'], {}, 'expected should be there, but is missing'],
@@ -63,5 +74,11 @@ describe('metrics', () => {
       .catch((thrown: DartError) => thrown);
     expect((error as DartError).message).toContain(message);
     expect((error as DartError).where).toBe('t1');
+  });
+
+  it('compare_table: a broken expected book is an error beside a broken result, too', async () => {
+    const rules = [{ type: 'sheet_data', sheet_idx0: 0, sheet_idx1: 'EI0' }];
+    const scored = async () => score('compare_table', file('no book'), file('none either'), { rules });
+    await expect(scored()).rejects.toThrow('the expected file f cannot be compared');
   });
 });

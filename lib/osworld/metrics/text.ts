@@ -2,7 +2,7 @@ import { DartError } from '../../errors.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
 import { equal } from '../rules.ts';
 import { textRatio } from '../similarity.ts';
-import { ruleOf, rulesOf } from './input.ts';
+import { ruleOf, rulesOf, rulesWith } from './input.ts';
 
 /** 1 when the result equals `expected`. */
 const exactMatch: Metric = (input) => Number(equal(input.result, ruleOf(input, 'expected')));
@@ -44,9 +44,9 @@ const fuzzyMatch: Metric = (input) => textRatio(textResult(input) ?? '', rulesOf
 
 /** 1 when every `include` is in the result and no `exclude` is. */
 const checkIncludeExclude: Metric = (input) => {
+  const rules = rulesWith(input, 'include', 'exclude');
   const text = textResult(input);
   if (text === null) return 0;
-  const rules = rulesOf(input);
   const hasAll = rules.texts('include', []).every((part) => text.includes(part));
   return Number(hasAll && !rules.texts('exclude', []).some((part) => text.includes(part)));
 };

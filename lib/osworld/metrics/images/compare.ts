@@ -16,9 +16,9 @@ const EPSILON = 0.01;
  * is from there to 1. OSWorld's number can fall below 0, which is 0 here.
  */
 const compareImages: Metric = async (input) => {
+  const expected = await expectedIn(expectedFiles(input)[0]!, input);
   const result = await pictureIn(resultFile(input));
   if (result === null) return 0;
-  const expected = await expectedIn(expectedFiles(input)[0]!, input);
   const { width, height } = narrower(result, expected);
   const [one, other] = [result, expected].map((image) => resize(toGrey(image), width, height, 'lanczos'));
   if (Math.min(width, height) < 7) return 0;
@@ -37,9 +37,9 @@ const compareImageList: Metric = async (input) => {
   const results = Array.isArray(input.result) ? input.result : [input.result];
   const expected = expectedFiles(input);
   for (const [index, file] of expected.slice(0, results.length).entries()) {
+    const wanted = await expectedIn(file, input);
     const result = await pictureIn(fileOrNull(results[index], input));
-    if (result === null) return 0;
-    if (!isEqual(result, await expectedIn(file, input), input)) return 0;
+    if (result === null || !isEqual(result, wanted, input)) return 0;
   }
   return 1;
 };

@@ -32,9 +32,10 @@ export function onResult(holds: (image: Image, input: MetricInput) => boolean): 
 /** A metric on two pictures: 0 where the result is none, else what `holds` says. */
 export function onBoth(holds: (result: Image, expected: Image, input: MetricInput) => boolean): Metric {
   return async (input) => {
+    // First, since it must be in order whatever the agent left.
+    const expected = await expectedIn(expectedFiles(input)[0]!, input);
     const result = await pictureIn(resultFile(input));
-    if (result === null) return 0;
-    return Number(holds(result, await expectedIn(expectedFiles(input)[0]!, input), input));
+    return Number(result !== null && holds(result, expected, input));
   };
 }
 

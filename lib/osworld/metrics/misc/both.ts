@@ -31,10 +31,10 @@ export function onBothFiles<T>(
   compare: (result: T, expected: T, input: MetricInput) => number | boolean | Promise<number | boolean>,
 ): Metric {
   return async (input) => {
-    const file = expectedFiles(input)[0]!;
+    // First, since it must be in order whatever the agent left.
+    const expected = await ofTask(expectedFiles(input)[0]!, read, input);
     const result = await ofAgent(resultFile(input), read);
-    if (result === null) return 0;
-    return Number(await compare(result, await ofTask(file, read, input), input));
+    return result === null ? 0 : Number(await compare(result, expected, input));
   };
 }
 

@@ -31,9 +31,10 @@ export class Books {
   constructor(result: FetchedFile, input: MetricInput) {
     this.input = input;
     this.isStrict = input.fidelity === 'strict';
-    this.result = open(result, true, this);
     const hasExpected = input.expected !== undefined && input.expected !== null;
+    // First, since it must be in order whatever the agent left.
     this.expected = hasExpected ? open(expectedFiles(input)[0]!, false, this) : null;
+    this.result = open(result, true, this);
   }
 
   /** The sheet of `0` or `RI0` (the result's first), `RNname`, `EI0` (the expected file's first), `ENname`. */
