@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -16,6 +16,8 @@ const VLC = ['--tasks', SUITE, '--domain', 'vlc', '--repeats', '1', '--env', 'em
 let dir = '';
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'dart-gates-'));
+  mkdirSync(join(dir, 'tasks'));
+  writeFileSync(join(dir, 'a-file'), '');
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -148,6 +150,8 @@ describe('the reports of dart-eval', () => {
   });
 
   it.each([
+    [['--report', 'junit=tasks'], 'the report would be a folder'],
+    [['--report', 'junit=a-file/x.xml'], 'there is a file of that name'],
     [['--report', 'xml=a'], 'there is no report "xml". Try: junit=FILE'],
     [['--report', 'html'], 'html needs a file. Try: html=FILE'],
     [['--report', 'github'], 'GITHUB_STEP_SUMMARY is not set'],

@@ -1,6 +1,10 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import type { CommandContext, OptionSpec } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
+import { fileError } from '../../lib/stream/errno.ts';
+import { makeFolder } from '../../lib/stream/files.ts';
 
 export const FORMATS = ['junit', 'md', 'html', 'json'] as const;
 export type ReportFormat = (typeof FORMATS)[number];
@@ -45,6 +49,24 @@ export function wantedReports({ options, io }: CommandContext): WantedReport[] {
     options.output === undefined || options.output === '-' ? null : resolvePath(io, String(options.output)),
   );
   return wanted;
+}
+
+/**
+ * That each report can be written, found out before the hours of an evaluation. Folders that are missing are made.
+ * @throws DartError naming the file.
+ */
+export async function checkWritable(wanted: readonly WantedReport[]): Promise<void> {
+  for (const { path } of wanted) {
+    const there = await stat(path).catch(() => null);
+    if (there?.isDirectory())
+      throw new DartError('the report would be a folder', { where: path, hint: 'a file in it' });
+    await makeFolder(dirname(path));
+    // A pipe or a device is written to as it is, a file replaced by a new one in its folder.
+    const touched = there !== null && !there.isFile() ? path : dirname(path);
+    await access(touched, constants.W_OK).catch((error: unknown) => {
+      throw fileError(error, 'write', path);
+    });
+  }
 }
 
 /** `junit=a.xml,md=b.md` are two; a comma inside a file's name is one of it. */

@@ -11,7 +11,7 @@ import type { Evaluation } from '../../lib/report/evaluation.ts';
 import { baselineGate, type GateResult, scoredGate, thresholdGate } from '../../lib/report/gates.ts';
 import { domainTable, percent } from '../../lib/report/tables.ts';
 import type { Summary } from '../../lib/stream/records.ts';
-import { wantedReports } from './report_options.ts';
+import { checkWritable, wantedReports } from './report_options.ts';
 import { type PageParts, writeReports } from './reports.ts';
 import { type Results, readResults } from './results.ts';
 import { warnOfConditions, warnOfTasks } from './unlike.ts';
@@ -35,8 +35,10 @@ export async function prepareEnding(context: CommandContext): Promise<Ending> {
       hint: '--baseline FILE with it',
     });
   }
+  const reports = wantedReports(context);
+  await checkWritable(reports);
   return {
-    reports: wantedReports(context),
+    reports,
     baseline: typeof baseline === 'string' ? await readResults(context, baseline) : null,
   };
 }

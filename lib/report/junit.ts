@@ -79,7 +79,9 @@ function suiteXml(name: string, cases: readonly Case[], id: number, { title, sum
 function caseXml({ name, classname, seconds, state, type, message }: Case): string {
   const open = `    <testcase ${attributesXml({ name, classname, time: seconds.toFixed(3) })}`;
   if (state === 'passed') return `${open}/>`;
-  if (state === 'skipped') return `${open}>\n      <skipped/>\n    </testcase>`;
+  if (state === 'skipped') {
+    return `${open}>\n      <skipped ${attributesXml({ message: firstLine(message) })}/>\n    </testcase>`;
+  }
   const body = `<${state} ${attributesXml({ type, message: firstLine(message) })}>${text(message)}</${state}>`;
   return `${open}>\n      ${body}\n    </testcase>`;
 }

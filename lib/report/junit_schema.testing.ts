@@ -28,7 +28,7 @@ const RULES: Readonly<Record<string, { attributes: Record<string, RegExp>; optio
     attributes: { name: /./, classname: /./, time: /^\d+(\.\d+)?$/ },
     children: /^((skipped|failure|error) )?$/,
   },
-  skipped: { attributes: {}, children: /^$/ },
+  skipped: { attributes: {}, optional: ['message'], children: /^$/ },
   failure: { attributes: { type: /./ }, optional: ['message'], children: /^$/ },
   error: { attributes: { type: /./ }, optional: ['message'], children: /^$/ },
   'system-out': { attributes: {}, children: /^$/ },
