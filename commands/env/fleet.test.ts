@@ -3,7 +3,7 @@ import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import type { CommandContext, CommandSpec } from '../../lib/cli/spec.ts';
 import { Interrupted } from '../../lib/cli/stop.ts';
-import type { DriverKind, Fleet, FleetMember } from '../../lib/environment/kind.ts';
+import { type DriverKind, type Fleet, type FleetMember, NotSetUp } from '../../lib/environment/kind.ts';
 import { DartError } from '../../lib/errors.ts';
 import { run as down } from './down.ts';
 import { run as exec } from './exec.ts';
@@ -86,6 +86,22 @@ const three = () =>
     member('box-1', { detached: true }),
     member('box-3', { run: 'day', state: 'starting' }),
   ]);
+
+describe('a kind that this machine is not set up for', () => {
+  const never = kind('clouds', () => Promise.reject(new NotSetUp('there is no account')));
+  const clouds = { ...never, options: [{ name: 'context', type: 'string', describe: 'Which', fleet: true } as const] };
+
+  it('is told of where a name is not found, and else only to those who ask for it', async () => {
+    const quiet = await env('list', [three().kind, clouds]);
+    expect([quiet.code, quiet.err()]).toEqual([0, '']);
+    const missing = await env('logs', [three().kind, clouds], 'box-9');
+    expect([missing.code, missing.err()]).toEqual([
+      ...[2, expect.stringContaining('box-9: no desktop of this name (not looked at: clouds: there is no account)')],
+    ]);
+    const asked = await env('list', [three().kind, clouds], '--context', 'mine');
+    expect([asked.code, asked.err()]).toEqual([2, expect.stringContaining('there is no account')]);
+  });
+});
 
 describe('dart-env list', () => {
   it('prints what runs, the oldest first', async () => {

@@ -16,7 +16,9 @@ export async function openFleets(context: CommandContext, kinds: readonly Driver
   const looked = name === undefined ? kinds.filter((kind) => kind.fleet) : [kindNamed(name, '--driver')];
   const asked = looked.map((kind) => {
     const options = optionsOf(kind).filter((option) => option.fleet);
-    return { kind, values: valuesOf(options, flagsGiven(kind, context), (flag) => `--${flagName(kind.name, flag)}`) };
+    const given = flagsGiven(kind, context);
+    const own = options.some((option) => given.has(option.name));
+    return { kind, values: valuesOf(options, given, (flag) => `--${flagName(kind.name, flag)}`), wanted: own };
   });
   const tell = (kind: string, error: unknown) => logOf(context).info(`${kind} was not looked at: ${messageOf(error)}`);
   return unlessStopped(context.io.signal, Fleets.open(asked, tell));

@@ -134,6 +134,17 @@ describe('dart-env up, in process', () => {
     expect(io.err()).toContain('--port: 3 desktops do not fit between 65534 and 65535');
   });
 
+  it('with --dry-run says what is missing', async () => {
+    const dry = async (...args: string[]) => {
+      const io = testIo();
+      return [await runCommand(spec, ['up', '--dry-run', '--driver', ...args], io), io.err()];
+    };
+    expect(await dry('kubernetes')).toEqual([2, expect.stringContaining('there is no image for the desktops')]);
+    expect(await dry('kubernetes', '--image', 'desktop:1')).toEqual([0, expect.stringContaining('would start')]);
+    expect(await dry('docker', '--size', 'large')).toEqual([2, expect.stringContaining('no size of a screen')]);
+    expect(await dry('xvfb', '--size', 'large')).toEqual([2, expect.stringContaining('no size of a screen')]);
+  });
+
   it('with --dry-run starts nothing', async () => {
     const io = testIo();
     expect(await runCommand(spec, ['up', '-n', '3', '--latency', '20', '--dry-run'], io)).toBe(0);

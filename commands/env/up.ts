@@ -23,6 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
   const runId = (options['run-id'] as string | undefined) ?? newRunId();
   const detach = options.detach === true;
   if (options['dry-run'] === true) {
+    await kind.check?.(request.values);
     log.info(`would start ${wordsOf(request, given)}`);
     return EXIT.ok;
   }

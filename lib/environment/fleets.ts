@@ -1,6 +1,6 @@
 import { DartError } from '../errors.ts';
 import { type Env, SCHEMA_VERSION } from '../stream/records.ts';
-import type { DriverKind, Fleet, FleetMember, KindValues } from './kind.ts';
+import { type DriverKind, type Fleet, type FleetMember, type KindValues, NotSetUp } from './kind.ts';
 
 /** A desktop that some command has started, and the fleet that knows what to do with it. */
 export interface Found {
@@ -12,16 +12,21 @@ export interface Found {
 export interface Asked {
   kind: DriverKind;
   values: KindValues;
+  /** Its own options were given: that it cannot be looked at is a failure. */
+  wanted?: boolean;
 }
 
 /** The desktops of several kinds, whoever started them. */
 export class Fleets {
   readonly #fleets: readonly Fleet[];
   readonly #found: readonly Found[];
+  /** Kinds that this machine is not set up for, and why. */
+  readonly #unseen: readonly string[];
 
-  private constructor(fleets: readonly Fleet[], found: readonly Found[]) {
+  private constructor(fleets: readonly Fleet[], found: readonly Found[], unseen: readonly string[]) {
     this.#fleets = fleets;
     this.#found = found;
+    this.#unseen = unseen;
   }
 
   /**
@@ -29,11 +34,16 @@ export class Fleets {
    * @throws DartError where none of them can be.
    */
   static async open(asked: readonly Asked[], tell: (kind: string, error: unknown) => void): Promise<Fleets> {
-    const looks = await Promise.allSettled(asked.filter(({ kind }) => kind.fleet).map(look));
+    const shown = asked.filter(({ kind }) => kind.fleet);
+    const looks = await Promise.allSettled(shown.map(look));
     const seen = looks.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
-    const errors = looks.flatMap((end, i) => (end.status === 'rejected' ? [{ ...asked[i]!, error: end.reason }] : []));
-    if (seen.length === 0 && errors.length > 0) throw errors[0]!.error;
-    for (const { kind, error } of errors) tell(kind.name, error);
+    const errors = looks.flatMap((end, i) => (end.status === 'rejected' ? [{ ...shown[i]!, error: end.reason }] : []));
+    const failure = errors.find(({ wanted }) => wanted) ?? (seen.length === 0 ? errors[0] : undefined);
+    if (failure) {
+      await Promise.all(seen.map(({ fleet }) => fleet.close()));
+      throw failure.error;
+    }
+    for (const { kind, error } of errors) if (!(error instanceof NotSetUp)) tell(kind.name, error);
     const found = seen.flatMap(({ fleet, members }) => members.map((member) => ({ fleet, member })));
     found.sort(
       (a, b) => a.member.created_at.localeCompare(b.member.created_at) || a.member.id.localeCompare(b.member.id),
@@ -41,6 +51,7 @@ export class Fleets {
     return new Fleets(
       seen.map(({ fleet }) => fleet),
       found,
+      errors.flatMap(({ kind, error }) => (error instanceof NotSetUp ? [`${kind.name}: ${error.message}`] : [])),
     );
   }
 
@@ -53,7 +64,8 @@ export class Fleets {
   named(id: string): Found {
     const found = this.#found.find(({ member }) => member.id === id);
     if (found) return found;
-    throw new DartError('no desktop of this name', { where: id, hint: 'dart-env list' });
+    const unseen = this.#unseen.length === 0 ? '' : ` (not looked at: ${this.#unseen.join('; ')})`;
+    throw new DartError(`no desktop of this name${unseen}`, { where: id, hint: 'dart-env list' });
   }
 
   async close(): Promise<void> {

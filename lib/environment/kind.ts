@@ -1,3 +1,4 @@
+import { DartError } from '../errors.ts';
 import type { ExecuteResult } from '../guest/guest.ts';
 import type { Driver } from './environment.ts';
 
@@ -39,11 +40,19 @@ export interface DriverKind {
   readonly options: readonly KindOption[];
   /** Whether its desktops can outlive the process that started them (`dart-env up --detach`); else why not. */
   readonly detachable: true | string;
+  /** @throws DartError where the values alone do not go together, or one is missing that it needs: for a dry run. */
+  check?(values: KindValues): Promise<void>;
   /** @throws DartError where this machine lacks something, or the values do not go together, with the next step. */
   open(count: number, values: KindValues, options: OpenOptions): Promise<Driver>;
   /** The desktops of this kind on this machine or cluster, whoever started them; absent where there can be none. */
   fleet?(values: KindValues): Promise<Fleet>;
 }
+
+/**
+ * This machine was never set up for a kind, so that nobody has desktops of it here: worth a word only to those who asked
+ * for the kind, or for a desktop that is nowhere.
+ */
+export class NotSetUp extends DartError {}
 
 /** A desktop that some `dart-env up` or `dart-rollout` has started. */
 export interface FleetMember {

@@ -89,6 +89,7 @@ export const dockerKind: DriverKind = {
   summary: 'Desktops in containers: our image, or the virtual machine of OSWorld',
   options: OPTIONS,
   detachable: true,
+  check: async (values) => void (await import('./settings.ts')).settingsOf(values),
   open: async (count, values, options) => (await import('./driver.ts')).openDocker(count, values, options),
   fleet: async (values) => (await import('./fleet.ts')).openDockerFleet(values),
 };

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { DartError, messageOf } from '../../errors.ts';
+import { NotSetUp } from '../kind.ts';
 import { type ApiCall, apiError, retryAfterOf, statusOf, unwrapped } from './api_error.ts';
 import { type Client, loadClient } from './load.ts';
 import { type Clock, RateGate, REAL_CLOCK } from './rate.ts';
@@ -155,7 +156,7 @@ export async function openCluster(settings: ClusterSettings, clock: Clock = REAL
     config.getCurrentContext() === 'loaded-context' &&
     config.getCurrentCluster()?.server === 'http://localhost:8080'
   ) {
-    throw new DartError('there is no kubeconfig, and we are not in a cluster', {
+    throw new NotSetUp('there is no kubeconfig, and we are not in a cluster', {
       where: '--kubeconfig',
       hint: '--kubeconfig FILE, KUBECONFIG, or a Job in the cluster (docs/kubernetes/job.yaml)',
     });

@@ -85,6 +85,10 @@ export const kubernetesKind: DriverKind = {
   summary: 'pods of a Kubernetes cluster, one for each desktop',
   options,
   detachable: true,
+  async check(values) {
+    const { driverSettings } = await import('./settings.ts');
+    driverSettings(values);
+  },
   async open(count, values, open) {
     const { openKubernetes } = await import('./open.ts');
     return openKubernetes(count, values, open);

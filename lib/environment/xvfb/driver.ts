@@ -39,7 +39,8 @@ export async function openXvfb(count: number, values: KindValues, options: OpenO
   return new XvfbDriver(count, settings, options);
 }
 
-function settingsOf(values: KindValues): XvfbSettings {
+/** Options as settings. @throws DartError where one cannot be. */
+export function settingsOf(values: KindValues): XvfbSettings {
   const { size, skeleton, user, start = [] } = values;
   parseSize(size as string);
   const args = ['--size', size as string];

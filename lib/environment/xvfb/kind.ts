@@ -45,6 +45,7 @@ export const xvfbKind: DriverKind = {
   summary: 'Desktops on this machine under Xvfb, without containers: its own programs, a home folder for each',
   options: OPTIONS,
   detachable: true,
+  check: async (values) => void (await import('./driver.ts')).settingsOf(values),
   open: async (count, values, options) => (await import('./driver.ts')).openXvfb(count, values, options),
   fleet: async () => (await import('./fleet.ts')).openXvfbFleet(),
 };
