@@ -6,6 +6,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT, messageOf } from '../../lib/errors.ts';
 import type { Asset, AssetCache } from '../../lib/osworld/assets_cache.ts';
 import { needsOf } from '../../lib/osworld/needs.ts';
+import { counted } from '../../lib/report/tables.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { assetCacheOf } from '../assets.ts';
 import { tasksOf } from './tasks.ts';
@@ -31,7 +32,7 @@ export async function run(context: CommandContext): Promise<number> {
   const done = () => counts.downloaded + counts.present + counts.replaced + counts.failed;
   let underWay = 0;
   const waiting = [...urls];
-  progress.watch(() => `${done()} of ${urls.length} files, ${megabytes(counts.bytes + underWay)}`);
+  progress.watch(() => `${done()} of ${counted(urls.length, 'file')}, ${megabytes(counts.bytes + underWay)}`);
   const work = async () => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
       let received = 0;
@@ -65,7 +66,9 @@ export async function run(context: CommandContext): Promise<number> {
   });
   await output.close();
   const fetched = counts.downloaded + counts.replaced;
-  log.info(`${urls.length} files: ${fetched} downloaded, ${counts.present} were there, ${counts.failed} failed`);
+  log.info(
+    `${counted(urls.length, 'file')}: ${fetched} downloaded, ${counts.present} were there, ${counts.failed} failed`,
+  );
   return counts.failed > 0 ? EXIT.failure : EXIT.ok;
 }
 
@@ -94,7 +97,7 @@ async function tell(context: CommandContext, urls: readonly string[], cache: Ass
   const found = await Promise.all(urls.map((url) => cache.find(url)));
   const missing = urls.filter((_, index) => found[index] === null);
   for (const url of missing) logOf(context).info(`would fetch ${url}`);
-  logOf(context).info(`would fetch ${missing.length} of ${urls.length} files into ${cache.dir}`);
+  logOf(context).info(`would fetch ${missing.length} of ${counted(urls.length, 'file')} into ${cache.dir}`);
   return EXIT.ok;
 }
 

@@ -42,7 +42,7 @@ describe('the gates of dart-eval', () => {
     const scored = await evaluate(['score', '-', '--fail-under', '0.9'], { stdin: TRAJECTORIES });
     expect(scored.code).toBe(0);
     expect(scored.err).toContain('success rate over scored tasks 100.0% is not below --fail-under 90.0%');
-    expect(scored.err).toContain('1 tasks could not be scored for errors, 0 cannot be scored here');
+    expect(scored.err).toContain('1 task could not be scored for errors, 0 cannot be scored here');
     const zero = await evaluate(['score', '-', '--fail-under', '0.9', '--gate', 'errors-as-zero'], {
       stdin: TRAJECTORIES,
     });
@@ -229,6 +229,20 @@ describe('the protocols of dart-eval', () => {
       },
     ]);
     expect(records.at(-1)).toMatchObject({ errored: 3, scored: 0, success_rate: null, passed: false });
+  });
+});
+
+describe('what is told of names', () => {
+  it('cannot drive a terminal', async () => {
+    const bad = trajectoryOf([], { task_id: 'a', trajectory_id: 'a', domain: 'os\u0007\u001b[2Jx\u009b' });
+    const task = { type: 'task', v: 1, id: 'un', instruction: 'x', evaluator: { func: 'fore\u001b]0;x\u0007' } };
+    const table = await evaluate(['score', '-', '--table'], { stdin: `${JSON.stringify(bad)}\n` });
+    const told = await evaluate(['--tasks', '-', '--policy', 'random'], { stdin: `${JSON.stringify(task)}\n` });
+    expect(told.err).toContain('un: not run: metric fore␛]0;x␇ is not supported');
+    expect(table.err).toContain('os␇x');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    expect(table.err + told.err).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    expect(table.err).toContain('over 1 rollout of 1 task\n');
   });
 });
 

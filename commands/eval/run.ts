@@ -10,7 +10,7 @@ import type { Bridge } from '../../lib/osworld/bridge/kinds.ts';
 import { checkTask } from '../../lib/osworld/check.ts';
 import { Evaluation } from '../../lib/report/evaluation.ts';
 import { PageChoice } from '../../lib/report/evaluation_page.ts';
-import { percent } from '../../lib/report/tables.ts';
+import { counted, percent } from '../../lib/report/tables.ts';
 import { runSession } from '../../lib/rollout/session.ts';
 import { stoppingOf } from '../../lib/rollout/stopping.ts';
 import type { Task, Trajectory } from '../../lib/stream/records.ts';
@@ -32,7 +32,7 @@ export async function run(context: CommandContext): Promise<number> {
   const total = tasks.length * (options.repeats as number);
   if (options['dry-run']) {
     logOf(context).info(
-      `would run ${total} rollouts of ${tasks.length} tasks with ${options.policy} on ${options.env}`,
+      `would run ${counted(total, 'rollout')} of ${counted(tasks.length, 'task')} with ${options.policy} on ${options.env}`,
     );
     return 0;
   }

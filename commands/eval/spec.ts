@@ -118,6 +118,6 @@ export const spec: CommandSpec = {
       describe: 'exit 1 on a regression against results of before, with a file for CI and a page to look at',
     },
   ],
-  exitCodes: { 1: REFUSED },
+  exitCodes: { 1: REFUSED, 75: 'another run writes to the file of --resume' },
   run: async (context) => whoeverReads(context, (await import('./run.ts')).run),
 };

@@ -214,6 +214,8 @@ describe('dart-eval metric', () => {
     const alike = await command([...text, '--options', '{"ignore_case": true}', '--fail-under', '1']);
     expect(alike).toMatchObject({ code: 0, records: [{ value: 1 }] });
     expect((await command([...text, '--fail-under', '1'])).code).toBe(1);
+    const hard = await command([...text, '--protocol', 'hard']);
+    expect(hard.records).toMatchObject([{ value: 0, protocol: 'hard' }]);
     const rules = ['--rules', '{"include": ["ell"], "exclude": ["x"]}'];
     for (const result of ['text:Hello', 'text:@mine.txt', 'json:"Hello"'])
       expect((await command(['metric', 'check_include_exclude', result, ...rules])).records).toMatchObject([

@@ -9,7 +9,7 @@ import { type Comparison, compareResults, type Gate } from '../../lib/report/com
 import { reportOf } from '../../lib/report/document.ts';
 import type { Evaluation } from '../../lib/report/evaluation.ts';
 import { baselineGate, type GateResult, scoredGate, thresholdGate } from '../../lib/report/gates.ts';
-import { domainTable, percent } from '../../lib/report/tables.ts';
+import { counted, domainTable, percent } from '../../lib/report/tables.ts';
 import type { Summary } from '../../lib/stream/records.ts';
 import { checkWritable, wantedReports } from './report_options.ts';
 import { type PageParts, writeReports } from './reports.ts';
@@ -130,12 +130,12 @@ function tell(context: CommandContext, summary: Summary, gates: readonly GateRes
   }
   const share = (field: string) => percent(summary[field] as number);
   log.info(
-    `success ${share('success')} (95% interval ${share('success_low')}–${share('success_high')}) over ${summary.scored} rollouts of ${summary.tasks} tasks`,
+    `success ${share('success')} (95% interval ${share('success_low')}–${share('success_high')}) over ${counted(summary.scored as number, 'rollout')} of ${counted(summary.tasks as number, 'task')}`,
   );
   const lacking = (summary.errored as number) + (summary.unsupported as number);
   if (lacking > 0 || summary.scored !== summary.rollouts) {
     log.warn(
-      `${summary.errored} tasks could not be scored for errors, ${summary.unsupported} cannot be scored here: success rate ${share('success_rate')} over scored tasks, ${share('success_rate_errors_as_zero')} with errors as 0`,
+      `${counted(summary.errored as number, 'task')} could not be scored for errors, ${summary.unsupported} cannot be scored here: success rate ${share('success_rate')} over scored tasks, ${share('success_rate_errors_as_zero')} with errors as 0`,
     );
   }
   for (const { passed, message } of others) passed ? log.info(message) : log.error(message);

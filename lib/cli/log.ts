@@ -1,3 +1,4 @@
+import { visible } from '../stream/visible.ts';
 import type { CommandContext, Io } from './spec.ts';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
@@ -83,7 +84,8 @@ export class Log {
       return;
     }
     const mark = level === 'warn' ? 'warning: ' : '';
-    this.#io.stderr.write(`${command}: ${mark}${message}\n`);
+    // Names of tasks and words of servers come from elsewhere: none of them may drive the terminal.
+    this.#io.stderr.write(`${command}: ${mark}${visible(message)}\n`);
   }
 }
 

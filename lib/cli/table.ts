@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { visible } from '../stream/visible.ts';
 import type { Io } from './spec.ts';
 
 export type Cell = string | number | null;
@@ -25,7 +26,8 @@ export async function renderTable(head: readonly string[], rows: readonly (reado
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     chars: FRAMELESS,
   });
-  for (const row of rows) table.push(row.map((cell) => (cell === null ? '-' : stripVTControlCharacters(String(cell)))));
+  for (const row of rows)
+    table.push(row.map((cell) => (cell === null ? '-' : visible(stripVTControlCharacters(String(cell))))));
   return table
     .toString()
     .split('\n')

@@ -1,7 +1,7 @@
 import type { Result } from '../stream/records.ts';
+import { visible } from '../stream/visible.ts';
 import { type EvaluationReport, outcomeOf, stateOf } from './document.ts';
 import type { GateResult } from './gates.ts';
-import { visible } from './trajectory/html.ts';
 
 /**
  * The report as JUnit XML, in the strict form of the schema that most readers are made for (elements and attributes that it

@@ -1,6 +1,6 @@
+import { visible } from '../stream/visible.ts';
 import { type EvaluationReport, factsOf, outcomeOf, stateOf } from './document.ts';
 import type { Row } from './tables.ts';
-import { visible } from './trajectory/html.ts';
 
 /** Tasks of one kind that are listed; a job's summary may have 1 MiB in all. */
 const LISTED = 100;

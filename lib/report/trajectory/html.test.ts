@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Html, html, visible } from './html.ts';
+import { visible } from '../../stream/visible.ts';
+import { Html, html } from './html.ts';
 
 describe('html', () => {
   it('escapes what stands in its holes, in text and in attributes', () => {

@@ -1,6 +1,6 @@
 import type { Step, Trajectory } from '../../stream/records.ts';
+import { visible } from '../../stream/visible.ts';
 import { replyParts, stepTimes, trajectoryFacts } from './facts.ts';
-import { visible } from './html.ts';
 import { shownTokens, stepValue } from './tokens.ts';
 import { actionWords, counted } from './words.ts';
 
