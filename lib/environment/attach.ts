@@ -2,6 +2,7 @@ import { DartError } from '../errors.ts';
 import type { Guest, ResettableGuest } from '../guest/guest.ts';
 import { type Env, SCHEMA_VERSION } from '../stream/records.ts';
 import {
+  CannotStart,
   DesktopUsedUp,
   type Driver,
   type Environment,
@@ -33,7 +34,12 @@ export class AttachDriver implements Driver {
   constructor(envs: readonly Env[], options: AttachOptions) {
     const without = envs.find((env) => env.server_url === null);
     if (without) throw new DartError('this desktop has no server_url', { where: without.env_id });
-    this.#places = envs.map((env) => ({ env, used: false, resets: env.resets ?? (env.driver === 'embedded' || null) }));
+    this.#places = envs.map((env) => ({
+      env,
+      used: false,
+      met: false,
+      resets: env.resets ?? (env.driver === 'embedded' || null),
+    }));
     this.#options = options;
     this.capacity = envs.length;
   }
@@ -42,6 +48,7 @@ export class AttachDriver implements Driver {
     const place = this.#places[index]!;
     if (place.used && place.resets !== true) await this.#replace(place, signal);
     const guest = await this.#connect(place, signal);
+    place.met = true;
     const { env } = place;
     return {
       ...{ id: env.env_id, driver: env.driver, guest, waits: waitsOf(env), serverUrl: env.server_url! },
@@ -59,7 +66,8 @@ export class AttachDriver implements Driver {
     try {
       return await this.#look(place, signal);
     } catch (error) {
-      if (!place.env.replace_url) throw error;
+      // It was asked several times: the pool need not begin all over.
+      if (!place.env.replace_url) throw place.met ? error : unmet(error);
       await this.#replace(place, signal);
       return this.#look(place, signal);
     }
@@ -82,8 +90,17 @@ export class AttachDriver implements Driver {
 interface AttachedPlace {
   env: Env;
   used: boolean;
+  /** It has answered before. */
+  met: boolean;
   /** Whether its server can reset it; null: not known before it is asked. */
   resets: boolean | null;
+}
+
+/** Nobody is there, and has not been. */
+function unmet(error: unknown): unknown {
+  if (!(error instanceof DartError)) return error;
+  const { message, where, hint, cause } = error;
+  return new CannotStart(message, { where, hint, cause });
 }
 
 /** Back to a clean desktop: by its server, or because it is one still. */

@@ -63,6 +63,9 @@ export interface Driver {
   start(place: number, id: string, signal?: AbortSignal): Promise<Environment>;
 }
 
+/** A desktop cannot be started, and another try would fail alike: its port is taken, its image missing. */
+export class CannotStart extends DartError {}
+
 /** A desktop cannot go back to a clean state, and nobody replaces it: trying again is of no use. */
 export class DesktopUsedUp extends DartError {
   constructor(where: string) {

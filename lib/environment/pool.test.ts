@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { DartError } from '../errors.ts';
 import { EmbeddedDriver } from './embedded.ts';
-import type { Driver } from './environment.ts';
+import { CannotStart, type Driver } from './environment.ts';
 import { FakeGuest } from './fake.testing.ts';
 import { type DesktopFailure, EnvironmentPool } from './pool.ts';
 
@@ -50,6 +51,23 @@ describe('EnvironmentPool', () => {
     pool.release(await pool.lease());
     await pool.close();
     expect(told.slice(1)).toEqual(['embedded-0 failed 16', 'embedded-0r1 ready 16', 'embedded-0r1 stopped 16']);
+  });
+
+  it('does not try again what cannot be started, and says once what to do', async () => {
+    const failures: DesktopFailure[] = [];
+    let starts = 0;
+    const start = () => {
+      starts += 1;
+      return Promise.reject(new CannotStart('there is no image', { where: 'docker', hint: 'build one' }));
+    };
+    const driver: Driver = { name: 'docker', capacity: 1, start };
+    const pool = new EnvironmentPool([driver], { onFailure: (failure) => failures.push(failure) });
+    const error = await pool.lease().catch((thrown: unknown) => thrown as DartError);
+    expect((error as DartError).describe()).toBe(
+      'docker:1: no desktop is left; the last one failed: docker: there is no image. Try: build one',
+    );
+    expect([starts, failures.map(({ retired }) => retired)]).toEqual([1, [true]]);
+    await pool.close();
   });
 
   it('retires a desktop after three failures in a row, and says so when none is left', async () => {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { Boots } from './boots.ts';
-import { DesktopUsedUp, type Driver, type Environment } from './environment.ts';
+import { CannotStart, DesktopUsedUp, type Driver, type Environment } from './environment.ts';
 import { FreePlaces } from './free_places.ts';
 import { lookAt } from './health.ts';
 import { Place } from './place.ts';
@@ -234,7 +234,9 @@ export class EnvironmentPool {
     this.#counts.failures[reason] += 1;
     this.#lastError = error;
     const { retired } = place;
-    place.failed(task, this.#options.maxFailures);
+    // One that follows another may only be too early: its port or memory may be given back in a moment.
+    const hopeless = error instanceof CannotStart && !place.again;
+    place.failed(task, hopeless ? 1 : this.#options.maxFailures);
     if (place.retired && !retired) this.#counts.retired += 1;
     this.#tell(place, 'failed');
     this.#options.onFailure?.({ env_id: envId, error, reason, retired: place.retired });
@@ -267,10 +269,12 @@ export class EnvironmentPool {
   }
 
   #noneLeft(): DartError {
-    const why = this.#lastError === null ? 'there is none' : `the last one failed: ${messageOf(this.#lastError)}`;
-    return new DartError(`no desktop is left; ${why}`, {
+    const last = this.#lastError;
+    const { where, hint, message } = last instanceof DartError ? last : { message: messageOf(last) };
+    const said = where === undefined ? message : `${where}: ${message}`;
+    return new DartError(`no desktop is left; ${last === null ? 'there is none' : `the last one failed: ${said}`}`, {
       where: this.#names.join(', ') || '--env',
-      hint: 'other desktops with --env, such as embedded:4',
+      hint: hint ?? 'other desktops with --env, such as embedded:4',
     });
   }
 }

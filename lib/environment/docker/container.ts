@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import type { Container, ContainerInspectInfo } from 'dockerode';
 import { DartError } from '../../errors.ts';
+import { CannotStart } from '../environment.ts';
 import { dockerError, imageMissing, statusOf } from './errors.ts';
 import { textOf } from './frames.ts';
 import { type Identity, recipeOf } from './recipe.ts';
@@ -28,7 +29,7 @@ export async function runContainer(
       const explained = dockerError(error, 'start a container', who.env);
       if (attempt < PORT_TRIES && explained.message.includes('a port is taken')) continue;
       if (port === 0 || !explained.message.includes('a port is taken')) throw explained;
-      throw new DartError(`port ${port} is taken`, { where: who.env, hint: explained.hint, cause: error });
+      throw new CannotStart(`port ${port} is taken`, { where: who.env, hint: explained.hint, cause: error });
     }
   }
 }

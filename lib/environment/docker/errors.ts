@@ -1,7 +1,8 @@
 import { DartError, messageOf } from '../../errors.ts';
+import { CannotStart } from '../environment.ts';
 
-/** Words by which Docker's answers are told apart; it has no codes. First match wins. */
-const KNOWN: readonly { words: RegExp; message: string; hint: string }[] = [
+/** Words by which Docker's answers are told apart; it has no codes. First match wins. `final`: as long as nobody acts. */
+const KNOWN: readonly { words: RegExp; message: string; hint: string; final?: true }[] = [
   {
     words: /no space left on device|disk quota exceeded/i,
     message: "the disk of Docker's data is full",
@@ -9,21 +10,30 @@ const KNOWN: readonly { words: RegExp; message: string; hint: string }[] = [
   },
   {
     words: /port is already allocated|address already in use/i,
+    final: true,
     message: 'a port is taken',
     hint: 'first-port=0, which takes any that are free, or another first-port',
   },
   {
-    words: /minimum memory limit|memory limit.*(too small|minimum)|cannot allocate memory/i,
+    words: /minimum memory limit|memory limit.*(too small|minimum)/i,
+    final: true,
     message: 'there is not enough memory for it',
     hint: 'another memory=SIZE (2g is our image’s default), or fewer desktops',
   },
   {
+    words: /cannot allocate memory/i,
+    message: 'there is not enough memory for it',
+    hint: 'a smaller memory=SIZE, or fewer desktops',
+  },
+  {
     words: /range of cpus is from/i,
+    final: true,
     message: 'this machine has not so many cores',
     hint: 'a smaller cpus=N',
   },
   {
     words: /error gathering device information|no such file or directory.*\/dev\/kvm/i,
+    final: true,
     message: 'there is no /dev/kvm for the virtual machine',
     hint: 'virtualisation switched on in the firmware, or emulate=true, many times slower',
   },
@@ -58,12 +68,13 @@ export function dockerError(error: unknown, doing: string, where: string): DartE
   const unreached = code === undefined ? undefined : UNREACHED[code];
   if (unreached) {
     const [message, hint] = unreached;
-    return new DartError(message.replace('%', address ?? 'its address'), { where: 'docker', hint, cause: error });
+    return new CannotStart(message.replace('%', address ?? 'its address'), { where: 'docker', hint, cause: error });
   }
   const said = saidBy(error);
   const known = KNOWN.find(({ words }) => words.test(said));
   if (!known) return new DartError(`Docker could not ${doing}: ${said}`, { where, cause: error });
-  return new DartError(`Docker could not ${doing}: ${known.message} (${said})`, {
+  const Kind = known.final ? CannotStart : DartError;
+  return new Kind(`Docker could not ${doing}: ${known.message} (${said})`, {
     where,
     hint: known.hint,
     cause: error,
@@ -74,7 +85,7 @@ export function dockerError(error: unknown, doing: string, where: string): DartE
 export function imageMissing(image: string, profile: 'desktop' | 'osworld'): DartError {
   const variant = /^dart-desktop:(\w+)$/.exec(image)?.[1] ?? 'slim';
   const build = `dart-env build-image --variant ${variant}${/^dart-desktop:/.test(image) ? '' : ` --tag ${image}`}`;
-  return new DartError(`there is no image ${image}`, {
+  return new CannotStart(`there is no image ${image}`, {
     where: 'docker',
     hint: profile === 'osworld' ? `docker pull ${image}` : build,
   });

@@ -6,6 +6,7 @@ import { removeLeftDesktops } from '../../guest/x11/owner.ts';
 import { AnySignal } from '../../stream/any_signal.ts';
 import { parseRecord } from '../../stream/parse.ts';
 import type { Env } from '../../stream/records.ts';
+import { CannotStart } from '../environment.ts';
 
 /** How long a server may take to end its desktop, ms. */
 const END_MS = 20_000;
@@ -43,7 +44,9 @@ export class ServerProcess {
     this.#child.stdin?.on('error', () => {});
     this.#ended = new Promise((resolve) => {
       const end = (what: string) => {
-        this.#death ??= new DartError(`the desktop's server ${what}${lastLine(this.#log)}`, { where: id });
+        const said = lastLine(this.#log);
+        const Kind = /cannot listen on/.test(said) ? CannotStart : DartError;
+        this.#death ??= new Kind(`the desktop's server ${what}${said}`, { where: id });
         resolve(this.#death);
       };
       this.#child.once('error', (cause) => end(`does not start (${cause.message})`));
