@@ -18,23 +18,24 @@ function onlyUrls(input: MetricInput): void {
 
 /** `{type: url, url}`: the active tab shows this address. */
 const activeTab: Metric = (input) => {
-  if (!input.result) return 0;
   onlyUrls(input);
-  return Number(sameUrl(rulesOf(input).text('url'), urlOf(input.result)));
+  const wanted = rulesOf(input).text('url');
+  return Number(Boolean(input.result) && sameUrl(wanted, urlOf(input.result)));
 };
 
 /** As `is_expected_active_tab`, without the query, everything else letter by letter. */
 const activeTabApproximate: Metric = (input) => {
+  onlyUrls(input);
+  const wanted = rulesOf(input).text('url');
   const url = urlOf(input.result);
   if (url === null) return 0;
-  onlyUrls(input);
   // Python writes the scheme in small letters, and no mark before an empty fragment.
   const bare = (text: string) =>
     text
       .replace(/\?[^#]*/, '')
       .replace(/#$/, '')
       .replace(/^[a-z][a-z0-9+.-]*:/i, (scheme) => scheme.toLowerCase());
-  return Number(bare(url) === bare(rulesOf(input).text('url')));
+  return Number(bare(url) === bare(wanted));
 };
 
 /**
@@ -42,10 +43,10 @@ const activeTabApproximate: Metric = (input) => {
  * tabs may be open beside it (docs/osworld.md); `strict` wants each address as often as it is listed.
  */
 const tabs: Metric = (input) => {
-  const open = Array.isArray(input.result) ? input.result : [];
-  if (open.length === 0) return 0;
   onlyUrls(input);
   const wanted = rulesOf(input).texts('urls');
+  const open = Array.isArray(input.result) ? input.result : [];
+  if (open.length === 0) return 0;
   if (wanted.length !== open.length) return 0;
   if (input.fidelity === 'strict') return Number(equal(sortedUrls(wanted), sortedUrls(open)));
   return Number(wanted.every((url) => open.some((tab) => sameUrl(url, urlOf(tab)))));
@@ -57,21 +58,19 @@ function sortedUrls(list: unknown[]): string[] {
 
 /** Every pattern of `expected` is found in the address. */
 const urlPattern: Metric = (input) => {
+  const patterns = rulesOf(input)
+    .texts('expected')
+    .map((pattern) => pythonPattern(pattern));
   const url = urlOf(input.result);
-  if (!url) return 0;
-  return Number(
-    rulesOf(input)
-      .texts('expected')
-      .every((pattern) => pythonPattern(pattern).test(url)),
-  );
+  return Number(url !== null && url !== '' && patterns.every((pattern) => pattern.test(url)));
 };
 
 /** `{expect: {pattern}}`: the pattern is found in the address. */
 const searchQuery: Metric = (input) => {
-  const url = urlOf(input.result);
-  if (!url) return 0;
   const rule = new Fields(`expect of ${input.name}`, input.where, rulesOf(input).object('expect'));
-  return Number(pythonPattern(rule.text('pattern')).test(url));
+  const pattern = pythonPattern(rule.text('pattern'));
+  const url = urlOf(input.result);
+  return Number(url !== null && url !== '' && pattern.test(url));
 };
 
 interface Bookmark {
@@ -84,10 +83,10 @@ interface Bookmark {
 /** Folder names or addresses of the bookmark bar as sets, or the addresses of one folder. */
 const bookmarks: Metric = (input) => {
   const bar = isRecord(input.result) ? (input.result.bookmark_bar as Bookmark | undefined) : undefined;
-  if (bar === undefined) return 0;
   const rules = rulesOf(input);
-  const children = bar.children ?? [];
   const type = rules.text('type');
+  if (bar === undefined) return 0;
+  const children = bar.children ?? [];
   if (type === 'bookmark_bar_folders_names') {
     const names = children.filter((child) => child.type === 'folder').map((child) => child.name ?? '');
     return Number(sameSet(names, rules.texts('names')));

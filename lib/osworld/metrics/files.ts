@@ -21,13 +21,9 @@ const compareTextFile: Metric = (input) => {
 
 /** 1 when the file holds every text of `expected`. */
 const fileContains: Metric = (input) => {
+  const parts = rulesOf(input).texts('expected');
   const text = resultText(input);
-  return Number(
-    text !== null &&
-      rulesOf(input)
-        .texts('expected')
-        .every((part) => text.includes(part)),
-  );
+  return Number(text !== null && parts.every((part) => text.includes(part)));
 };
 
 /** Patterns by line: each of `expect` is found in some line, none of `unexpect` in any. */

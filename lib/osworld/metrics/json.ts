@@ -47,17 +47,17 @@ function at(data: unknown, path: unknown[]): unknown {
 
 /** Every key of `expected` has the same value in the JSON file. */
 const checkJsonSettings: Metric = (input) => {
+  const expected = Object.entries(rulesOf(input).object('expected'));
   const data = resultJson(input);
-  if (!isRecord(data)) return 0;
-  return Number(Object.entries(rulesOf(input).object('expected')).every(([key, value]) => equal(data[key], value)));
+  return Number(isRecord(data) && expected.every(([key, value]) => equal(data[key], value)));
 };
 
 /** The JSON list in the file (its first line may be a comment) has the member `expected`. */
 const checkKeybindings: Metric = (input) => {
+  const expected = rulesOf(input).object('expected');
   const text = resultText(input);
   if (text === null) return 0;
   const data = parsed(text) ?? parsed(text.slice(text.indexOf('\n') + 1));
-  const expected = rulesOf(input).object('expected');
   return Number(Array.isArray(data) && data.some((item) => equal(item, expected)));
 };
 
@@ -96,10 +96,10 @@ function hasAll(found: unknown, wanted: unknown): boolean {
  * beside `expected` counts with `strict` only: OSWorld never reads it.
  */
 const checkDirectJson: Metric = (input) => {
-  const data = typeof input.result === 'string' ? parsed(input.result.trim().replaceAll("'", '"')) : input.result;
-  if (!isRecord(data)) return 0;
   const rules = rulesOf(input);
   const expected = Object.entries(rules.object('expected'));
+  const data = typeof input.result === 'string' ? parsed(input.result.trim().replaceAll("'", '"')) : input.result;
+  if (!isRecord(data)) return 0;
   // What a getter of OSWorld says that could not find the expected value.
   if (expected.some(([, value]) => value === '__EVALUATION_FAILED__')) return 0;
   if (rules.flag('expect_in_result')) {

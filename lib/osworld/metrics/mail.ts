@@ -2,7 +2,7 @@ import { Fields } from '../fields.ts';
 import type { Metric } from '../kinds.ts';
 import { matchesRule } from '../rules.ts';
 import { matchesRecord, patternsIn } from './files.ts';
-import { linesOf, resultText, rulesOf, rulesWith } from './input.ts';
+import { linesOf, resultText, rulesWith } from './input.ts';
 
 /** Rules `{preference: {method, ref}}` on a Mozilla `prefs.js`: all of `expect` hold, none of `unexpect`. */
 const thunderbirdPrefs: Metric = (input) => {
@@ -75,8 +75,8 @@ interface Mail {
  * mails the folder holds. A missing folder is an empty one.
  */
 const mailbox: Metric = (input) => {
+  const rules = rulesWith(input, 'expect', 'unexpect', 'count');
   const mails = readMailbox(resultText(input) ?? '');
-  const rules = rulesOf(input);
   const isThere = (pattern: unknown) =>
     mails.some((mail) => isMail(mail, new Fields(`a rule of ${input.name}`, input.where, pattern)));
   const hasCount = !rules.has('count') || rules.number('count') === mails.length;

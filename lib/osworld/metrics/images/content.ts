@@ -1,7 +1,7 @@
 import { toGrey, toRgb } from '../../formats/picture/convert.ts';
 import { BANDS, boxOf, type Image, sameSize } from '../../formats/picture/image.ts';
 import type { Metric, MetricInput } from '../../kinds.ts';
-import { resultFile, rulesOf } from '../input.ts';
+import { resultFile, rulesOf, rulesWith } from '../input.ts';
 import { onBoth, onResult } from './input.ts';
 import { hasAlpha, opaqueBox } from './structure.ts';
 
@@ -10,7 +10,7 @@ import { hasAlpha, opaqueBox } from './structure.ts';
  * the box also where nobody asked for it, of pictures with a transparent colour; `strict` does not.
  */
 function hasSize(image: Image, input: MetricInput): boolean {
-  const rules = rulesOf(input);
+  const rules = rulesWith(input, 'width', 'height');
   const wantsBox = rules.flag('ignore_transparent') && hasAlpha(image);
   const isBoxed = wantsBox || (image.hasTransparency && input.fidelity !== 'strict');
   const [left, top, right, bottom] = (isBoxed ? opaqueBox(image) : [0, 0, image.width, image.height]) ?? [0, 0, 0, 0];

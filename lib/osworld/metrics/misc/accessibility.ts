@@ -27,6 +27,7 @@ const NAMESPACES = {
 const accessibilityTree: Metric = async (input) => {
   const root = parseXml(treeOf(input));
   if (!Array.isArray(input.expected)) throw wrong(input, 'the rules should be a list');
+  if (input.expected.length === 0) throw wrong(input, 'there should be a rule');
   let score = 1;
   for (const entry of input.expected) {
     const rule = new Fields(`a rule of ${input.name}`, input.where, entry);

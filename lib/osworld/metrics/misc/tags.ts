@@ -16,6 +16,7 @@ const FRAMES: Record<string, string> = {
 /** Rules `{tag: {method, ref}}` on the ID3 tags of an MP3 file; a tag that is not there is an empty text. */
 const mp3Meta: Metric = async (input) => {
   const rules = Object.entries(rulesOf(input).values);
+  if (rules.length === 0) throw rulesOf(input).wrong('a tag', 'there');
   const tags = await ofAgent(resultFile(input), readTags);
   if (tags === null) return 0;
   return Number(rules.every(([tag, rule]) => matchesRule(tags(tag), rule, input.name, input.where)));
