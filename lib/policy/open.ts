@@ -9,6 +9,8 @@ export interface OpenPolicyOptions {
   expert?: ExpertSource;
   /** Threads of one `onnx` worker. */
   threads?: number;
+  /** Takes a line for people: an expert that gives up. */
+  tell?: (line: string) => void;
 }
 
 const KINDS =
@@ -32,7 +34,7 @@ export async function openPolicy(spec: string, options: OpenPolicyOptions = {}):
       const noise = scriptNoise(rest);
       if (!options.expert) throw new DartError('no experts are at hand for the script policy', { where: '--policy' });
       const { ScriptPolicy } = await import('./script.ts');
-      return new ScriptPolicy(options.expert, { noise });
+      return new ScriptPolicy(options.expert, { noise, tell: options.tell });
     }
     case 'random': {
       const { RandomPolicy } = await import('./random.ts');

@@ -46,6 +46,14 @@ describe('ScriptPolicy', () => {
     expect(said).toEqual([click('a'), click('b'), "Action: type(content='X')", 'Action: finished()']);
   });
 
+  it('says which task and which step it gives up at', async () => {
+    const told: string[] = [];
+    const policy = new ScriptPolicy(source, { tell: (line) => told.push(line) });
+    const said = await play(policy, ['a', 'b'], ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a']);
+    expect(said.some((text) => text.includes('the widget of step 2 is missing'))).toBe(true);
+    expect(told).toEqual(['os/one: the expert finds no widget for its step 2: "b"']);
+  });
+
   it('keeps episodes apart, and begins anew at step 0', async () => {
     const policy = new ScriptPolicy(source);
     expect(await play(policy, ['a', 'b'], ['ab'], 'e1')).toEqual([click('a')]);

@@ -39,10 +39,15 @@ export class ScriptPolicy implements Policy {
   readonly version = 0;
   readonly #source: ExpertSource;
   readonly #noise: number;
+  readonly #tell: (line: string) => void;
+  /** Many rollouts of a task end alike: each is told of once. */
+  readonly #told = new Set<string>();
   readonly #progress = new EpisodeMemory<Progress>();
 
-  constructor(source: ExpertSource, options: { noise?: number } = {}) {
+  /** @param options.tell Told where an expert gives up: without it a task that cannot be done looks like one that failed. */
+  constructor(source: ExpertSource, options: { noise?: number; tell?: (line: string) => void } = {}) {
     this.#source = source;
+    this.#tell = options.tell ?? (() => {});
     this.#noise = options.noise ?? 0;
     this.name = this.#noise === 0 ? 'script' : `script:noise=${this.#noise}`;
   }
@@ -64,7 +69,14 @@ export class ScriptPolicy implements Policy {
     const random = new Random(request.seed);
     if (this.#noise > 0 && random.next() < this.#noise)
       return unscoredReply(randomAction(random, request.screen, tree));
-    return unscoredReply(this.#expert(steps, progress, tree, request.screen));
+    const action = this.#expert(steps, progress, tree, request.screen);
+    if (action.type === 'fail' && progress.recoveries > MAX_RECOVERIES) {
+      const step = JSON.stringify(steps[progress.next]);
+      const line = `${request.task.task_id}: the expert finds no widget for its step ${progress.next + 1}: ${step}`;
+      if (!this.#told.has(line)) this.#tell(line);
+      this.#told.add(line);
+    }
+    return unscoredReply(action);
   }
 
   async close(): Promise<void> {}

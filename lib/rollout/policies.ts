@@ -39,7 +39,8 @@ export async function openPolicies(
   const one = published ? `onnx:${join(rest, 'policy.onnx')}` : spec;
   const count = kind === 'onnx' ? workers : 1;
   const policies: Policy[] = [];
-  for (let i = 0; i < count; i++) policies.push(await openPolicy(one, { expert: taskExperts, threads }));
+  for (let i = 0; i < count; i++)
+    policies.push(await openPolicy(one, { expert: taskExperts, threads, tell: servers.warn }));
   return { policies, versions: published ? new PublishedDirectory(rest) : null };
 }
 
