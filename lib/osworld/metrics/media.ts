@@ -100,11 +100,11 @@ const sliderColours: Metric = (input) => {
 
 /** GIMP's `gimprc`: a line `(key … value)`; `key` may be a list of two words. */
 const configStatus: Metric = (input) => {
-  const text = resultText(input);
-  if (text === null) return 0;
   const rules = rulesOf(input);
   const keys = rules.texts('key');
   const value = rules.text('value');
+  const text = resultText(input);
+  if (text === null) return 0;
   const holds = (line: string): boolean => {
     if (line.startsWith('#') || line.trim() === '') return false;
     const words = line.trim().replace(/^\(+/, '').replace(/\)+$/, '').split(/\s+/);

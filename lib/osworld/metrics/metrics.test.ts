@@ -39,6 +39,8 @@ describe('metrics', () => {
     ['is_expected_url_pattern_match', null, {}, 'expected should be a list of strings, but is missing'],
     ['is_expected_search_query', null, {}, 'expect should be an object, but is missing'],
     ['is_expected_bookmarks', null, {}, 'type should be a string, but is missing'],
+    ['check_config_status', null, { key: 'a' }, 'value should be a string, but is missing'],
+    ['literal_match', 'x', {}, 'metric literal_match needs a value to compare with'],
     ['check_mailbox', null, { expct: [] }, 'have neither expect nor unexpect nor count'],
     ['check_image_size', png(), { widht: 3 }, 'have neither width nor height'],
     ['file_contains', null, {}, 'expected should be a list of strings, but is missing'],

@@ -1,6 +1,6 @@
 import { DartError } from '../../errors.ts';
 import type { Metric, MetricInput } from '../kinds.ts';
-import { equal } from '../rules.ts';
+import { equal, isRecord } from '../rules.ts';
 import { textRatio } from '../similarity.ts';
 import { ruleOf, rulesOf, rulesWith } from './input.ts';
 
@@ -29,7 +29,8 @@ const literalMatch: Metric = (input) => {
   const type = options.text('type', 'str');
   const fold = (value: unknown) => (options.flag('ignore_case') ? String(value).toLowerCase() : String(value));
   const isList = Array.isArray(expected);
-  if (expected === undefined || expected === null || (type === 'list' && !isList)) {
+  const isNone = expected === undefined || expected === null || isRecord(expected);
+  if (isNone || (type === 'list' && !isList)) {
     const wanted = type === 'list' ? 'a list' : 'a value';
     throw new DartError(`metric ${input.name} needs ${wanted} to compare with`, { where: input.where });
   }
