@@ -61,6 +61,14 @@ describe('dart-env screenshot', () => {
 });
 
 describe('dart-env act', () => {
+  it('says that a point is not on the screen', async () => {
+    const { code, err } = await env('act', server.url, 'click(160,50)', 'click(159,119)');
+    expect([code, err()]).toEqual([
+      0,
+      expect.stringMatching(/^[^\n]*click\(160,50\) points beyond the screen of 160x120: its edge is taken\n$/),
+    ]);
+  });
+
   it('plays actions in order and shows what came of it', async () => {
     await guest.reset(3);
     await guest.launch(['gnome-terminal']);

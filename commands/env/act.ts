@@ -15,7 +15,13 @@ export async function run(context: CommandContext): Promise<number> {
   const { io, options, positionals } = context;
   const guest = await openDesktop(context);
   try {
-    const actions = positionals.slice(1).flatMap((text) => actionsOf(text, guest));
+    const actions = positionals.slice(1).flatMap((text) => {
+      const read = actionsOf(text, guest);
+      const { width, height } = guest.screen;
+      if (isBeyond(text, read))
+        logOf(context).warn(`${text} points beyond the screen of ${width}x${height}: its edge is taken`);
+      return read;
+    });
     const output = await openOutput(context);
     for (const action of actions) {
       io.signal.throwIfAborted();
@@ -32,6 +38,15 @@ export async function run(context: CommandContext): Promise<number> {
     await guest.close();
   }
   return EXIT.ok;
+}
+
+/** Any point that somebody may write is on it. */
+const VAST = { width: 1_000_000, height: 1_000_000 };
+
+/** Whether a point of it is not on the screen: reading it has moved the point to the edge. */
+function isBeyond(text: string, actions: readonly Action[]): boolean {
+  const asWritten = parseReply(text, { screen: VAST, coordinates: 'absolute' }).actions;
+  return JSON.stringify(asWritten) !== JSON.stringify(actions);
 }
 
 /** @throws UsageError for what is no action. */
