@@ -11,6 +11,11 @@ import type { DesktopUser } from './user.ts';
 /** Of what a program prints, so much is kept of each stream. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
+const MESSAGES: Readonly<Record<string, (program: string) => string>> = {
+  ENOENT: (program) => `there is no program ${program}, or no folder to run it in`,
+  E2BIG: (program) => `the arguments of ${program} are longer than the system takes; a file takes more`,
+};
+
 export interface ProgramPlace {
   /** Names the desktop in messages. */
   where: string;
@@ -43,13 +48,18 @@ export class Programs {
   spawn(argv: readonly string[], options: SpawnOptions = {}): ChildProcess {
     const { env, home, user } = this.#place;
     const other = process.getuid?.() !== user.uid;
-    return spawn(argv[0]!, argv.slice(1), {
-      cwd: home,
-      detached: true,
-      ...(other ? { uid: user.uid, gid: user.gid } : {}),
-      ...options,
-      env: { ...env, ...options.env },
-    });
+    try {
+      return spawn(argv[0]!, argv.slice(1), {
+        cwd: home,
+        detached: true,
+        ...(other ? { uid: user.uid, gid: user.gid } : {}),
+        ...options,
+        env: { ...env, ...options.env },
+      });
+    } catch (error) {
+      // Most failures are events; some are thrown.
+      throw this.#cannotStart(argv, error as Error);
+    }
   }
 
   /**
@@ -127,7 +137,7 @@ export class Programs {
 
   #cannotStart(argv: readonly string[], cause: Error): DartError {
     const { code } = cause as NodeJS.ErrnoException;
-    const message = code === 'ENOENT' ? `there is no program ${argv[0]}, or no folder to run it in` : cause.message;
+    const message = MESSAGES[code ?? '']?.(argv[0] ?? '') ?? cause.message;
     return new DartError(message, { where: this.#place.where, cause });
   }
 

@@ -127,6 +127,12 @@ describe.skipIf(!xvfb || process.getuid?.() !== 0)('a desktop of another user', 
     expect(Buffer.from((await guest.readFile('/proc/version'))!).toString()).toContain('Linux');
   });
 
+  it('says that arguments are too long', async () => {
+    await expect(running.guest.execute(['echo', 'x'.repeat(200_000)])).rejects.toThrow(
+      'the arguments of echo are longer than the system takes',
+    );
+  });
+
   it('keeps the first part of what a program prints without end, and says so', async () => {
     const { guest } = running;
     const { output, error, returncode } = await guest.execute('yes | head -c 17000000; echo careful >&2');
