@@ -35,8 +35,20 @@ async function image(): Promise<string | null> {
   return found && `${IMAGE}, ${(found.Size / 1e9).toFixed(1)} GB`;
 }
 
+/** Where Docker keeps its images and containers; null where it does not say. */
+async function dataRoot(): Promise<string | null> {
+  const { checkDocker, dockerAt } = await import('../../lib/environment/docker/client.ts');
+  try {
+    const engine = dockerAt();
+    await checkDocker(engine);
+    return ((await engine.info()) as { DockerRootDir?: string }).DockerRootDir ?? null;
+  } catch {
+    return null;
+  }
+}
+
 async function disk(): Promise<string> {
-  const folder = ['/var/lib/docker', '/var/lib', '/'].find((path) => existsSync(path))!;
+  const folder = [await dataRoot(), '/var/lib/docker', '/var/lib', '/'].find((path) => path && existsSync(path))!;
   const { bavail, bsize } = await statfs(folder);
   const free = (bavail * bsize) / 1e9;
   const text = `${free.toFixed(1)} GB free at ${folder}`;

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
+import { FakeDocker } from '../../lib/environment/docker/fake_docker.testing.ts';
 import { DartError } from '../../lib/errors.ts';
 import { run } from './doctor.ts';
 import { examine, type Probe } from './probe.ts';
@@ -25,6 +29,20 @@ describe('dart-env doctor', () => {
       { type: 'summary', ok: 1, missing: 2 },
     ]);
     expect(io.err()).toContain('the group docker');
+  });
+
+  it("measures the disk that Docker's data is on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dart-docker-data-'));
+    const fake = await new FakeDocker(({ path }) =>
+      path === '/info' ? { status: 200, body: { DockerRootDir: folder } } : undefined,
+    ).start();
+    vi.stubEnv('DOCKER_HOST', fake.host);
+    const disk = PROBES.find(({ name }) => name === 'disk')!;
+    const said = await disk.look().catch((error: Error) => error.message);
+    expect(said).toMatch(new RegExp(`GB free at ${folder}$`));
+    vi.unstubAllEnvs();
+    await fake.close();
+    rmSync(folder, { recursive: true });
   });
 
   it('says no where a part that every command needs is missing', async () => {

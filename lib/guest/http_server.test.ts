@@ -252,6 +252,14 @@ describe('serveGuest', () => {
     large.destroy();
   });
 
+  it('answers a request that is too large so that who sends all of it hears why', async () => {
+    const url = await serve(new HeldGuest('d'));
+    const sent = () => post(url, '/execute', { command: 'x'.repeat(40 * 1024 * 1024) });
+    const answers = await Promise.all([sent(), sent()]);
+    expect(answers.map(({ status }) => status)).toEqual([413, 413]);
+    expect(await answers[0]!.json()).toMatchObject({ message: 'the request is larger than 33554432 bytes' });
+  });
+
   it('survives requests that are no HTTP, and clients that leave in the middle', async () => {
     const url = new URL(await serve(new HeldGuest('d')));
     const { connect } = await import('node:net');

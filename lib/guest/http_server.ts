@@ -13,6 +13,9 @@ const KEEP_ALIVE_MS = 75_000;
 /** For a request to come in whole: the client's own limit for an upload, ms. */
 const REQUEST_MS = 600_000;
 
+/** For what comes in after its answer, ms. */
+const DRAIN_MS = 10_000;
+
 export interface GuestServer {
   /** `http://127.0.0.1:41231`; without the token. */
   url: string;
@@ -99,7 +102,7 @@ class Desk {
       if (error instanceof BadRequest && error.status === 401) response.setHeader('www-authenticate', 'Basic');
       const status = error instanceof BadRequest ? error.status : (route?.failure ?? 500);
       const message = messageOf(error);
-      send(response, { status, json: { status: 'error', message, error: message } });
+      send(response, { status, json: { status: 'error', message, error: message } }, request);
     }
   }
 
@@ -132,10 +135,18 @@ function leaving(guest: Guest, response: ServerResponse): AbortSignal {
   return left.signal;
 }
 
-function send(response: ServerResponse, reply: Reply): void {
+/** @param rest Its answer comes before it has: what is still on its way is taken in for a while, or the client would see a broken connection instead. */
+function send(response: ServerResponse, reply: Reply, rest?: IncomingMessage): void {
   if (response.headersSent || response.destroyed) return;
   const bytes = 'bytes' in reply ? reply.bytes : new TextEncoder().encode(JSON.stringify(reply.json));
   const type = 'bytes' in reply ? reply.type : 'application/json';
   response.writeHead(reply.status ?? 200, { 'content-type': type, 'content-length': bytes.length });
-  response.end(bytes);
+  if (!rest || rest.complete || rest.destroyed) return void response.end(bytes);
+  response.write(bytes);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, DRAIN_MS);
+  rest.once('end', end).once('close', end);
 }
