@@ -35,7 +35,8 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Not destroyed with the loop: the answer takes the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw tooLarge();
     chunks.push(chunk);

@@ -258,6 +258,11 @@ describe('serveGuest', () => {
     const answers = await Promise.all([sent(), sent()]);
     expect(answers.map(({ status }) => status)).toEqual([413, 413]);
     expect(await answers[0]!.json()).toMatchObject({ message: 'the request is larger than 33554432 bytes' });
+    // In pieces, without a length before them.
+    const pieces = Array.from({ length: 40 }, () => new Uint8Array(1024 * 1024));
+    const body = new Blob(pieces).stream();
+    const streamed = await fetch(`${url}/execute`, { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(streamed.status).toBe(413);
   });
 
   it('survives requests that are no HTTP, and clients that leave in the middle', async () => {
