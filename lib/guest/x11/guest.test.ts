@@ -244,6 +244,8 @@ describe.skipIf(!xvfb)('the X11 guest', { timeout: 120_000 }, () => {
         (error) => /Xvfb has ended/.test(String(error)),
       ),
     );
+    // The window manager cannot be started without it: however often it ends, that is not the reason.
+    await eventually(async () => !processesOf(guest.session.id).some((line) => line.includes('openbox')));
     await expect(guest.execute(['true'])).rejects.toThrow('Xvfb has ended');
     await guest.reset(2);
     expect((await guest.screenshot()).width).toBe(SIZE.width);

@@ -62,6 +62,8 @@ export class Session {
   /** Those of before a restart have another number, and are not missed. */
   #round = 0;
   #broken: DartError | null = null;
+  /** Whether a part has ended without which there is no desktop, since the last start. */
+  #lost = false;
 
   private constructor(options: SessionOptions, machine: DesktopPrograms, folder: string) {
     this.#options = options;
@@ -153,6 +155,7 @@ export class Session {
     const { user, skeleton = null, variables = {}, start = [] } = this.#options;
     this.#round += 1;
     this.#restarts = 0;
+    this.#lost = false;
     this.#freshFolders(user);
     this.#programs = this.#programsWith(variables);
     await restoreHome(this.home, skeleton, this.#programs);
@@ -247,17 +250,22 @@ export class Session {
     });
   }
 
-  /** A window manager that ended is started again; what ends with the X server or the bus is lost until a reset. */
+  /**
+   * A window manager that ended is started again; what ends with the X server or the bus is lost until a reset. What else
+   * ends then, ends because of it, and may be heard of earlier or later: the X server's end is what is told.
+   */
   #ended(name: string, argv: readonly string[]): void {
+    if (name === 'at-spi-bus-launcher' || (this.#lost && name !== 'Xvfb')) return;
     if (name === 'openbox' && this.#restarts < MAX_RESTARTS) {
       this.#restarts += 1;
       this.#core(name, argv);
-    } else if (name !== 'at-spi-bus-launcher') {
-      this.#broken = new DartError(`${name} has ended, and with it what was open`, {
-        where: this.where,
-        hint: 'POST /reset, or another desktop',
-      });
+      return;
     }
+    this.#lost = true;
+    this.#broken = new DartError(`${name} has ended, and with it what was open`, {
+      where: this.where,
+      hint: 'POST /reset, or another desktop',
+    });
   }
 
   #check(): void {
