@@ -1,5 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
+import { TASK_FILTERS } from '../task_filter.ts';
 import { buildImage } from './build_image_spec.ts';
 import { act, screenshot, up } from './desktops_spec.ts';
 import { FLEET_COMMANDS } from './fleet_spec.ts';
@@ -21,30 +22,7 @@ const tasks: CommandSpec = {
         'A folder of task files, one task file, a list of ids beside its tasks, an NDJSON file, or - for standard input',
       group: 'Which',
     },
-    {
-      name: 'meta',
-      type: 'string',
-      value: 'FILE',
-      describe: 'Only the tasks of this list, a JSON object of domains with their ids (test_small.json)',
-      group: 'Which',
-    },
-    {
-      name: 'domain',
-      type: 'string',
-      value: 'NAME',
-      multiple: true,
-      describe: 'Only tasks of this domain',
-      group: 'Which',
-    },
-    { name: 'id', type: 'string', value: 'ID', multiple: true, describe: 'Only the task of this id', group: 'Which' },
-    {
-      name: 'sample',
-      type: 'integer',
-      value: 'N',
-      min: 1,
-      describe: 'Only N of them, drawn at random; the same ones for the same --seed',
-      group: 'Which',
-    },
+    ...TASK_FILTERS,
     ...OUTPUT_OPTIONS,
     ...COMMON_OPTIONS,
     DRY_RUN_OPTION,
