@@ -1,4 +1,3 @@
-import { FIRST_PORT } from '../first_port.ts';
 import type { DriverKind, KindOption } from '../kind.ts';
 
 const OPTIONS: readonly KindOption[] = [
@@ -45,7 +44,15 @@ const OPTIONS: readonly KindOption[] = [
     min: 1,
     describe: 'How long a desktop may take until it gives a screenshot (default: 90; 300 for osworld)',
   },
-  FIRST_PORT,
+  {
+    name: 'first-port',
+    type: 'integer',
+    value: 'PORT',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    describe: "Port of the first desktop's server on loopback, the others follow; 0 takes any that are free",
+  },
   {
     name: 'network',
     type: 'string',

@@ -1,4 +1,3 @@
-import { FIRST_PORT } from '../first_port.ts';
 import type { DriverKind, KindOption } from '../kind.ts';
 
 const OPTIONS: readonly KindOption[] = [
@@ -29,7 +28,15 @@ const OPTIONS: readonly KindOption[] = [
     default: 90,
     describe: 'How long a desktop may take until it can be used',
   },
-  FIRST_PORT,
+  {
+    name: 'first-port',
+    type: 'integer',
+    value: 'PORT',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    describe: "Port of the first desktop's server on loopback, the others follow; 0 takes any that are free",
+  },
 ];
 
 /** Desktops under X servers of this machine, without containers. */
