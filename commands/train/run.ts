@@ -9,15 +9,16 @@ import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { lockFolder, policyInFolder, preparePolicy, runIdOf } from '../../lib/training/folder.ts';
 import { FrameCache } from '../../lib/training/frames.ts';
+import { LocalEngine } from '../../lib/training/local_engine.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
-import { runTraining, type TrainingConfig } from '../../lib/training/run.ts';
+import { runTraining } from '../../lib/training/run.ts';
 import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
 import { chooseMachine, type Machine } from './device.ts';
 import { readTrainingInput } from './input.ts';
 import { Report } from './report.ts';
-import { numberOf, textOf, trainingConfig } from './settings.ts';
+import { numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
 import { startingPolicy } from './source.ts';
 import { StopSwitch } from './stop.ts';
 
@@ -53,20 +54,23 @@ interface Place {
   machine: Machine;
 }
 
-async function train(context: CommandContext, place: Place, config: TrainingConfig): Promise<number> {
+async function train(
+  context: CommandContext,
+  place: Place,
+  config: TrainSettings & { baseSha256: string },
+): Promise<number> {
   const { options } = context;
   const { dir, policy, stop, machine } = place;
   logOf(context).info(machine.text);
   const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', context.io.env), 'blobs'));
-  const models = await openModels(policy, config, machine.threads);
+  const engine = await openEngine(policy, config, { threads: machine.threads, frames: new FrameCache(blobs) });
   const store = await givenStore(context);
   const report = new Report(context, await openOutput(context), stop);
   const bad = new BadRecords(context);
   const runId = textOf(options, 'run-id') ?? runIdOf(dir);
   try {
     const summary = await runTraining(readTrainingInput(context, stop.signal, bad), config, {
-      ...models,
-      frames: new FrameCache(blobs),
+      engine,
       publisher: new Publisher({ dir, runId, keep: numberOf(options, 'keep-versions')!, store }),
       output: report,
       passOn: (record) => report.record(record),
@@ -79,17 +83,20 @@ async function train(context: CommandContext, place: Place, config: TrainingConf
   } finally {
     report.close();
     await store?.close();
-    await models.model.close();
-    await models.reference?.close();
+    await engine.close();
   }
 }
 
-/** The policy, and a second one that stays as it is where the KL term needs it. */
-async function openModels(policy: string, config: TrainingConfig, threads: number) {
-  const { objective } = config.learner;
-  const open = () => NetworkModel.open(policy, { threads, microBatch: config.learner.microBatch });
+/** The policy, with a second one that stays as it is where the KL term needs it. */
+async function openEngine(
+  policy: string,
+  { objective, engine: settings }: TrainSettings,
+  { threads, frames }: { threads: number; frames: FrameCache },
+): Promise<LocalEngine> {
+  const open = () => NetworkModel.open(policy, { threads, microBatch: settings.microBatch });
   const model = await open();
-  return { model, reference: objective !== 'sft' && objective.klBeta > 0 ? await open() : null };
+  const withReference = objective.kind === 'policy' && objective.policy.klBeta > 0;
+  return new LocalEngine(model, { ...settings, objective }, { frames, reference: withReference ? await open() : null });
 }
 
 /** Records that are not as they should be: an error, or with `--on-error skip` a warning and a count. */
@@ -124,7 +131,7 @@ function checkFolder(dir: string): void {
   checkTrainable(bytes, path);
 }
 
-async function dryRun(context: CommandContext, settings: Omit<TrainingConfig, 'baseSha256'>): Promise<number> {
+async function dryRun(context: CommandContext, settings: TrainSettings): Promise<number> {
   const output = await openOutput(context);
   await output.write({ type: 'event', v: 1, event: 'dry_run', command: 'dart-train', settings });
   await output.close();

@@ -1,9 +1,11 @@
 import type { CommandContext, OptionValue } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
 import type { LearnerSettings } from '../../lib/training/learner.ts';
+import type { LocalSettings } from '../../lib/training/local_engine.ts';
 import {
   EMBEDDED_LR,
   type LossName,
+  type Objective,
   type PolicyObjective,
   type PresetName,
   resolveObjective,
@@ -26,15 +28,20 @@ export function textOf(options: Options, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+/** All settings of a run but the policy that it starts from. */
+export type TrainSettings = Omit<TrainingConfig, 'baseSha256'> & { engine: Omit<LocalSettings, 'objective'> };
+
 /**
  * What `dart-train`'s options ask of the training room.
  * @param device Of the kernels, as it was found.
  */
-export function trainingConfig(options: Options, device: Device): Omit<TrainingConfig, 'baseSha256'> {
+export function trainingConfig(options: Options, device: Device): TrainSettings {
   const sft = options.objective === 'sft';
   const limits = { maxUpdates: numberOf(options, 'max-updates'), maxSamples: numberOf(options, 'max-samples') };
   return {
-    learner: { ...learnerSettings(options, sft, limits.maxUpdates), device },
+    objective: objectiveOf(options),
+    learner: learnerSettings(options, sft, limits.maxUpdates),
+    engine: engineSettings(options, device),
     batchSamples: numberOf(options, 'batch-samples') ?? (sft ? 64 : 256),
     batchGroups: numberOf(options, 'batch-groups'),
     limits,
@@ -51,9 +58,7 @@ function learnerSettings(options: Options, sft: boolean, maxUpdates: number | nu
       hint: '--lr-total-updates N or --max-updates N',
     });
   }
-  const [beta1, beta2] = betasOf(options.betas);
   return {
-    objective: sft ? 'sft' : policyObjective(options),
     schedule: {
       shape,
       lr: numberOf(options, 'lr') ?? (sft ? EMBEDDED_LR.sft : EMBEDDED_LR.grpo),
@@ -61,6 +66,16 @@ function learnerSettings(options: Options, sft: boolean, maxUpdates: number | nu
       total,
       floor: numberOf(options, 'lr-floor') ?? 0,
     },
+    minibatches: numberOf(options, 'minibatches')!,
+    epochs: numberOf(options, 'epochs')!,
+    maxBadUpdates: numberOf(options, 'max-bad-updates')!,
+    seed: numberOf(options, 'seed') ?? 0,
+  };
+}
+
+function engineSettings(options: Options, device: Device): TrainSettings['engine'] {
+  const [beta1, beta2] = betasOf(options.betas);
+  return {
     adam: {
       beta1,
       beta2,
@@ -69,12 +84,13 @@ function learnerSettings(options: Options, sft: boolean, maxUpdates: number | nu
       maxGradNorm: positive(options, 'max-grad-norm'),
     },
     microBatch: numberOf(options, 'micro-batch')!,
-    minibatches: numberOf(options, 'minibatches')!,
-    epochs: numberOf(options, 'epochs')!,
     aggregationConstant: numberOf(options, 'aggregation-constant'),
-    maxBadUpdates: numberOf(options, 'max-bad-updates')!,
-    seed: numberOf(options, 'seed') ?? 0,
+    device,
   };
+}
+
+function objectiveOf(options: Options): Objective {
+  return options.objective === 'sft' ? { kind: 'sft' } : { kind: 'policy', policy: policyObjective(options) };
 }
 
 /** The policy objective: preset, variant, then what was asked for by name. */

@@ -184,7 +184,10 @@ describe('dart-train', () => {
     const { records } = await train(into('--dry-run', '--preset', 'arpo', '--kl-beta', '0.05'));
     expect(records[0]).toMatchObject({
       event: 'dry_run',
-      settings: { learner: { objective: { dualClip: 3, klBeta: 0.05, tisCap: null }, schedule: { lr: 2e-4 } } },
+      settings: {
+        objective: { policy: { dualClip: 3, klBeta: 0.05, tisCap: null } },
+        learner: { schedule: { lr: 2e-4 } },
+      },
     });
   });
 });
@@ -213,7 +216,7 @@ describe('dart-train --device', () => {
   it('of auto is the first GPU, or the CPU with the reason', async () => {
     const { records, err } = await train(into('--dry-run'));
     const { device, text } = deviceStatus();
-    expect(records[0]).toMatchObject({ settings: { learner: { device: device === 'cuda' ? 'cuda:0' : 'cpu' } } });
+    expect(records[0]).toMatchObject({ settings: { engine: { device: device === 'cuda' ? 'cuda:0' : 'cpu' } } });
     expect(err).toBe('');
     const run = await train(into('--preset', 'grpo', '--max-updates', '0'));
     expect(run.err).toContain(`dart-train: ${text}; network on the CPU with 1 thread`);

@@ -1,5 +1,5 @@
 import { fingerprint } from '../store/index.ts';
-import { earlierReplies } from '../stream/history.ts';
+import { earlierReplies, earlierScreenshots } from '../stream/history.ts';
 import { type Demonstration, SCHEMA_VERSION, type Trajectory } from '../stream/records.ts';
 import type { Scored } from './success.ts';
 
@@ -98,8 +98,7 @@ export function demonstrationsOf(trajectory: Scored): Demonstration[] {
   return steps.flatMap((step, position): Demonstration[] => {
     if (step.parse_error !== undefined) return [];
     const history = Math.min(step.prompt.history, MAX_HISTORY);
-    const screens = Math.min((step.prompt.screenshots ?? 1) - 1, position);
-    const before = (count: number) => (count > 0 ? steps.slice(position - count, position) : []);
+    const screenshots = earlierScreenshots(steps, position);
     return [
       {
         type: 'demonstration',
@@ -111,9 +110,7 @@ export function demonstrationsOf(trajectory: Scored): Demonstration[] {
         step_index: step.index,
         reward,
         history: earlierReplies(steps, position, history),
-        ...(screens < 1
-          ? {}
-          : { screenshots: before(screens).map((earlier) => earlier.observation.screenshot.sha256) }),
+        ...(screenshots.length > 0 ? { screenshots } : {}),
         step,
       },
     ];

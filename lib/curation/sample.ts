@@ -1,6 +1,6 @@
 import { stepEntropy } from '../stream/entropy.ts';
-import { earlierReplies, unseenReplies } from '../stream/history.ts';
-import { type Sample, SCHEMA_VERSION, type Step, type Trajectory } from '../stream/records.ts';
+import { earlierReplies, earlierScreenshots, unseenReplies } from '../stream/history.ts';
+import { type Sample, SCHEMA_VERSION, type Trajectory } from '../stream/records.ts';
 import { checkLogprobs } from './logprobs.ts';
 import type { Member } from './member.ts';
 import { noteSource } from './sample-line.ts';
@@ -63,7 +63,7 @@ export function makeSamples(group: SampledGroup): Samples {
         ...(sampling.top_p === undefined ? {} : { top_p: sampling.top_p }),
         ...(sampling.top_k === undefined ? {} : { top_k: sampling.top_k }),
         history: historyOf(member.trajectory, position),
-        ...earlierScreenshots(member.trajectory, position),
+        ...withScreenshots(member.trajectory, position),
         step: checked.step,
       };
       if (isWhole && checked.step === step) noteSource(sample, { trajectory: member.trajectory, position });
@@ -79,13 +79,8 @@ function historyOf(trajectory: Trajectory, position: number): string[] {
   return earlierReplies(trajectory.steps, position, Math.min(history, MAX_HISTORY));
 }
 
-/** Hashes of the screenshots before the step's own that its prompt held, oldest first; absent where there were none. */
-function earlierScreenshots(trajectory: Trajectory, position: number): { screenshots?: string[] } {
-  const held = Math.min((trajectory.steps[position]!.prompt.screenshots ?? 1) - 1, position);
-  if (held < 1) return {};
-  return { screenshots: trajectory.steps.slice(position - held, position).map(screenshotOf) };
-}
-
-function screenshotOf(step: Step): string {
-  return step.observation.screenshot.sha256;
+/** Absent where the prompt held no screenshot but the step's own. */
+function withScreenshots(trajectory: Trajectory, position: number): { screenshots?: string[] } {
+  const screenshots = earlierScreenshots(trajectory.steps, position);
+  return screenshots.length > 0 ? { screenshots } : {};
 }

@@ -29,3 +29,10 @@ export function earlierReplies(
   }
   return newestFirst.slice(0, most).reverse();
 }
+
+/** Hashes of the screenshots before the step's own that its prompt held, oldest first. */
+export function earlierScreenshots(steps: readonly Pick<Step, 'prompt' | 'observation'>[], position: number): string[] {
+  const held = Math.min((steps[position]!.prompt.screenshots ?? 1) - 1, position);
+  if (held < 1) return [];
+  return steps.slice(position - held, position).map(({ observation }) => observation.screenshot.sha256);
+}

@@ -144,6 +144,8 @@ export const sampleSchema = z.looseObject({
   temperature: z.number().nonnegative(),
   /** The earlier replies of the trajectory, oldest first. */
   history: z.array(z.string()),
+  /** sha256 of the screenshots before the step's own that the prompt held, oldest first. */
+  screenshots: z.array(z.string()).optional(),
   step: stepSchema,
 });
 
@@ -185,6 +187,7 @@ export const demonstrationSchema = z.looseObject({
   steps: z.array(stepSchema).optional(),
   step: stepSchema.optional(),
   history: z.array(z.string()).optional(),
+  screenshots: z.array(z.string()).optional(),
 });
 
 export const metricSchema = z.looseObject({

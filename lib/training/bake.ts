@@ -2,7 +2,7 @@ import { DartError } from '../errors.ts';
 import { readOnnx } from '../graph/read.ts';
 import { float32 } from '../graph/types.ts';
 import { writeOnnx } from '../graph/write.ts';
-import type { WeightTensor } from './engine.ts';
+import type { WeightTensor } from './model.ts';
 
 /**
  * The policy file with other weights in it.

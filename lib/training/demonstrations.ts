@@ -1,7 +1,8 @@
 import { DartError } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
-import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory, type Spelling } from './examples.ts';
+import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory } from './examples.ts';
+import type { Spelling } from './spelling.ts';
 
 export interface DemonstrationOptions {
   /** Least reward of a trajectory that is imitated; null takes all that were scored (noisy experts). */
@@ -64,20 +65,26 @@ function ofTrajectory({ record, where }: ReadRecord, spelling: Spelling, minRewa
 }
 
 function ofSample({ record, where }: ReadRecord, spelling: Spelling, minReward: number | null) {
-  const { step, instruction, history, reward } = parseRecord('sample', record, where);
+  const { step, reward, trajectory_id: id, ...context } = parseRecord('sample', record, where);
   if (minReward !== null && reward < minReward) return null;
-  return [demonstrated(step, { where, instruction, history }, spelling)];
+  return [demonstrated(step, { id, where, ...contextOf(context) }, spelling)];
 }
 
 function ofDemonstration({ record, where }: ReadRecord, spelling: Spelling) {
-  const { instruction, steps, step, history = [], ...rest } = parseRecord('demonstration', record, where);
+  const { steps, step, ...rest } = parseRecord('demonstration', record, where);
   const id = String(rest.trajectory_id ?? rest.task_id);
-  if (steps) return examplesOfSteps({ id, instruction, steps }, where, spelling);
-  if (step) return [demonstrated(step, { where, instruction, history }, spelling)];
+  if (steps) return examplesOfSteps({ id, instruction: rest.instruction, steps }, where, spelling);
+  if (step) return [demonstrated(step, { id, where, ...contextOf(rest) }, spelling)];
   throw new DartError('not a valid demonstration: neither steps nor a step', {
     where,
     hint: 'docs/schemas/demonstration.json',
   });
+}
+
+/** What the prompt of a step that comes alone held. */
+function contextOf(record: { instruction: string; history?: string[]; screenshots?: string[] }) {
+  const { instruction, history = [], screenshots = [] } = record;
+  return { instruction, history, earlierScreenshots: screenshots };
 }
 
 /** What tells episodes apart: the trajectory; without one the record, which is then an episode of its own. */

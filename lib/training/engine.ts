@@ -1,42 +1,70 @@
+import type { PolicyStatistics } from '../../native/index.ts';
+import type { Example } from './examples.ts';
+import type { TrainMetrics } from './metrics.ts';
+import type { Spelling } from './spelling.ts';
+import type { TrainerState } from './state.ts';
+
+/** The steps of one episode, in order: its log-probability is the sum over all tokens of their replies. */
+export type Episode = readonly Example[];
+
+export interface Pair {
+  chosen: Episode;
+  rejected: Episode;
+}
+
+export interface LabelledEpisode {
+  episode: Episode;
+  /** True for a desirable one. */
+  label: boolean;
+}
+
+/** What an update, or one of its optimiser steps, learns from; a unit is never divided. */
+export type Batch =
+  | { kind: 'policy' | 'sft'; units: readonly Example[] }
+  | { kind: 'dpo'; units: readonly Pair[] }
+  | { kind: 'kto'; units: readonly LabelledEpisode[] };
+
+/** All steps of a batch, unit by unit. */
+export function examplesOf(batch: Batch): readonly Example[] {
+  if (batch.kind === 'dpo') return batch.units.flatMap(({ chosen, rejected }) => [...chosen, ...rejected]);
+  if (batch.kind === 'kto') return batch.units.flatMap(({ episode }) => [...episode]);
+  return batch.units;
+}
+
+export interface StepSettings {
+  lr: number;
+  /** True where the policy has not moved since the start of the update: r is 1 and logo the current log-probability. */
+  onPolicy: boolean;
+}
+
+/** What one optimiser step did. */
+export interface StepResult {
+  /** False where the loss or the gradient was not finite: the weights are as they were. */
+  applied: boolean;
+  loss: number;
+  gradNorm: number;
+  /** Sums over the step's tokens. */
+  statistics: PolicyStatistics;
+  /** What else the engine has to say of the step; means of it are reported. */
+  more?: TrainMetrics;
+}
+
 /**
- * What training asks of a model. The embedded network satisfies it (network_model.ts); so does anything else that can
- * give logits for reply tokens and carry a gradient back to its weights.
+ * Holds a model with its optimiser and computes with it, in this process or in others. Knows nothing of schedules,
+ * versions or records: those are the same for every engine.
  */
-export interface ReplyInput {
-  /** Row-major, 3 bytes a pixel. */
-  rgb: Uint8Array;
-  width: number;
-  height: number;
-  instruction: string;
-  /** Earlier replies, oldest first. */
-  history: readonly string[];
-  /** The reply's tokens, end token included: inputs shifted by one, and targets. */
-  tokens: Int32Array;
-}
-
-export interface WeightTensor {
-  shape: readonly number[];
-  data: Float32Array;
-}
-
-export interface TrainableModel {
-  /** Width V of a row of logits. */
-  readonly vocabulary: number;
-  /** Name to tensor, in a fixed order. Written only through `setWeights`. */
-  readonly weights: ReadonlyMap<string, WeightTensor>;
-  /**
-   * Logits [tokens, V] of the replies' tokens, the replies one after another without padding. Row t of a reply is the
-   * distribution that its token t was, or would be, drawn from. Excluded entries are −∞.
-   * @param options.gradient False: `backward` will not be called.
-   */
-  forward(batch: readonly ReplyInput[], options?: { gradient: boolean }): Promise<Float32Array>;
-  /** Gradients of the weights, given dloss/dlogits of the last `forward`; those without influence have none. */
-  backward(dlogits: Float32Array): Promise<ReadonlyMap<string, Float32Array>>;
-  /** Copies the values in; names that are not there are left as they were. */
-  setWeights(values: ReadonlyMap<string, Float32Array>): void;
-  /** Token ids of a reply, end token included; null where the vocabulary cannot spell it. */
-  encodeReply(text: string): readonly number[] | null;
-  /** True where the ids are one whole reply in this model's vocabulary. */
-  isReply(ids: readonly number[]): boolean;
+export interface Engine extends Spelling {
+  /** Optimiser steps taken so far. */
+  readonly optimizerSteps: number;
+  /** Mean token entropy of each example under the current weights; keeps their log-probabilities as logo. */
+  measure(examples: readonly Example[]): Promise<ArrayLike<number>>;
+  /** Keeps log-probabilities under the current weights as logo, of the examples that have none yet. */
+  scoreOld(examples: readonly Example[]): Promise<void>;
+  /** One optimiser step. @throws DartError naming the sample that cannot be learned from. */
+  step(batch: Batch, settings: StepSettings): Promise<StepResult>;
+  /** Writes weights and optimiser into a folder that is there and empty. */
+  save(folder: string, state: TrainerState): Promise<void>;
+  /** Takes weights and optimiser of a folder that `save` filled. @throws DartError for files of another model. */
+  restore(folder: string, state: TrainerState): Promise<void>;
   close(): Promise<void>;
 }

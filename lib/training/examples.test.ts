@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeSample, makeStep, makeTrajectory } from '../stream/records.testing.ts';
-import { exampleOfSample, examplesOfTrajectory, type Spelling } from './examples.ts';
+import { exampleOfSample, examplesOfTrajectory } from './examples.ts';
+import type { Spelling } from './spelling.ts';
 
 /** Letters a to d are tokens 1 to 4, the end is 0. */
 const spelling: Spelling = {

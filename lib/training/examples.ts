@@ -1,9 +1,11 @@
-import { earlierReplies } from '../stream/history.ts';
+import { earlierReplies, earlierScreenshots } from '../stream/history.ts';
 import type { Sample, Step, Trajectory } from '../stream/records.ts';
-import type { TrainableModel } from './engine.ts';
+import type { Spelling } from './spelling.ts';
 
 /** One reply to learn from, with all that an objective may ask about it. */
 export interface Example {
+  /** Trajectory and step: `trajectory:3`. */
+  id: string;
   /** `file:line`, trajectory and step, for messages. */
   where: string;
   groupId: string;
@@ -11,6 +13,14 @@ export interface Example {
   history: readonly string[];
   /** sha256 of the screenshot. */
   screenshot: string;
+  /** Of the screenshots before it that the prompt held, oldest first. */
+  earlierScreenshots: readonly string[];
+  /** The prompt's token ids, where the policy told them. */
+  promptIds: readonly number[] | null;
+  /** The reply, and why it ended. */
+  text: string;
+  finishReason: string;
+  /** Its tokens; empty where the engine spells the text itself. */
   tokens: Int32Array;
   /** Behaviour log-probability of each token, NaN where unscored. */
   rolloutLogp: Float32Array;
@@ -28,9 +38,6 @@ export interface Example {
   oldLogp: Float32Array | null;
 }
 
-/** What making examples needs to know about the model. */
-export type Spelling = Pick<TrainableModel, 'encodeReply' | 'isReply'>;
-
 /** Replies that a prompt may hold (design §6). */
 const MAX_HISTORY = 35;
 
@@ -39,10 +46,12 @@ export function exampleOfSample(sample: Sample, where: string, spelling: Spellin
   const reply = readReply(sample.step, spelling);
   if (!reply) return null;
   return {
+    id: `${sample.trajectory_id}:${sample.step_index}`,
     where: `${where} (${sample.trajectory_id} step ${sample.step_index})`,
     groupId: sample.group_id,
     instruction: sample.instruction,
     history: sample.history,
+    earlierScreenshots: sample.screenshots ?? [],
     screenshot: sample.step.observation.screenshot.sha256,
     ...reply,
     advantage: sample.advantage,
@@ -64,8 +73,14 @@ export function examplesOfSteps(
 ): (Example | null)[] {
   return episode.steps.map((step, position) => {
     const history = earlierReplies(episode.steps, position, MAX_HISTORY);
-    const place = `${where} (${episode.id} step ${step.index})`;
-    return demonstrated(step, { where: place, instruction: episode.instruction, history }, spelling);
+    const context = {
+      id: episode.id,
+      where: `${where} (${episode.id} step ${step.index})`,
+      instruction: episode.instruction,
+      history,
+      earlierScreenshots: earlierScreenshots(episode.steps, position),
+    };
+    return demonstrated(step, context, spelling);
   });
 }
 
@@ -78,13 +93,14 @@ export function examplesOfTrajectory(trajectory: Trajectory, where: string, spel
 /** One step shown by an expert: advantage 1, nothing known of who sampled it. */
 export function demonstrated(
   step: Step,
-  context: { where: string; instruction: string; history: readonly string[] },
+  context: Pick<Example, 'where' | 'instruction' | 'history' | 'earlierScreenshots'> & { id: string },
   spelling: Spelling,
 ): Example | null {
   const reply = readReply(step, spelling);
   if (!reply) return null;
   return {
     ...context,
+    id: `${context.id}:${step.index}`,
     groupId: '',
     screenshot: step.observation.screenshot.sha256,
     ...reply,
@@ -98,23 +114,20 @@ export function demonstrated(
   };
 }
 
-interface Reply {
-  tokens: Int32Array;
-  rolloutLogp: Float32Array;
-  tokenised: boolean;
-}
+type Reply = Pick<Example, 'promptIds' | 'text' | 'finishReason' | 'tokens' | 'rolloutLogp' | 'tokenised'>;
 
 /** The step's own tokens where they are a reply in the model's vocabulary, else its text spelt with it and unscored. */
 function readReply(step: Step, spelling: Spelling): Reply | null {
-  const { token_ids: ids, logprobs, text } = step.response;
+  const { token_ids: ids, logprobs, text, finish_reason: finishReason } = step.response;
+  const common = { promptIds: step.prompt.token_ids ?? null, text, finishReason };
   if (ids.length > 0 && spelling.isReply(ids)) {
     const rolloutLogp = Float32Array.from(ids, (_, i) => scored(logprobs[i]));
-    return { tokens: Int32Array.from(ids), rolloutLogp, tokenised: false };
+    return { ...common, tokens: Int32Array.from(ids), rolloutLogp, tokenised: false };
   }
-  const spelt = spelling.encodeReply(text);
+  const spelt = text === '' ? null : spelling.encodeReply(text);
   if (!spelt || spelt.length === 0) return null;
-  const tokens = Int32Array.from(spelt);
-  return { tokens, rolloutLogp: new Float32Array(tokens.length).fill(Number.NaN), tokenised: true };
+  const tokens = Int32Array.from(spelt === 'later' ? [] : spelt);
+  return { ...common, tokens, rolloutLogp: new Float32Array(tokens.length).fill(Number.NaN), tokenised: true };
 }
 
 /** Engines write null, NaN or -9999 for a token that they did not score (design §6). */

@@ -45,7 +45,9 @@ async function oneUpdate(
   const order = new Random(seed).fork(`epoch ${epoch}`).shuffle([...examples]);
   const batch = order.slice(part * batchSamples, (part + 1) * batchSamples);
   const passes = (update + 1) / perEpoch;
-  await session.learn(batch, [], (result, seconds) => imitationMetrics(result, seconds, passes));
+  await session.learn({ kind: 'sft', units: batch }, [], (result, seconds) =>
+    imitationMetrics(result, seconds, passes),
+  );
   if (part === perEpoch - 1) {
     session.state.epochs = epoch + 1;
     await session.publish();

@@ -10,23 +10,23 @@ const copy = (map: ReadonlyMap<string, { data: Float32Array }>) => [...map.value
 
 describe('update', () => {
   it('has the gradient of the policy term: advantage · (p − onehot) / tokens', async () => {
-    const { learner } = makeLearner();
-    await learner.update([makeExample([0], { advantage: 2 }), makeExample([1], { advantage: -1 })]);
+    const { update, parameters } = makeLearner();
+    await update([makeExample([0], { advantage: 2 }), makeExample([1], { advantage: -1 })]);
     // Uniform over 4: p = 1/4. d/dbias_j = Σ A (p_j − [j = token]) / 2.
-    const bias = learner.parameters.gradient.subarray(0, 4);
+    const bias = parameters.gradient.subarray(0, 4);
     expect([...bias]).toEqual([(2 * -0.75 - 0.25) / 2, (0.5 + 0.75) / 2, (0.5 - 0.25) / 2, (0.5 - 0.25) / 2]);
   });
 
   it('moves by the learning rate at AdamW’s first step, and counts', async () => {
-    const { learner, model } = makeLearner();
-    const result = await learner.update([makeExample([0])]);
+    const { learner, update, parameters, model } = makeLearner();
+    const result = await update([makeExample([0])]);
     const bias = [...model.weights.get('bias')!.data];
     bias.forEach((b, j) => {
       expect(b).toBeCloseTo(j === 0 ? 0.1 : -0.1, 6);
     });
     expect(result).toMatchObject({ applied: true, examples: 1, steps: 1, lr: 0.1 });
     expect(result.loss).toBeCloseTo(-1, 6); // −A · r with r = 1
-    expect([learner.updates, learner.parameters.step]).toEqual([1, 1]);
+    expect([learner.updates, parameters.step]).toEqual([1, 1]);
   });
 
   it('is the same whatever the micro-batches', async () => {
@@ -34,9 +34,9 @@ describe('update', () => {
       [[0, 1, 3], [2], [1, 3], [0, 0, 0, 3], [2, 3]].map((tokens, i) => makeExample(tokens, { advantage: i - 1.5 }));
     const gradients: number[][] = [];
     for (const microBatch of [1, 2, 5]) {
-      const { learner } = makeLearner({ microBatch, objective: PRESETS.dart.objective });
-      await learner.update(examples());
-      gradients.push([...learner.parameters.gradient]);
+      const { update, parameters } = makeLearner({ microBatch, objective: PRESETS.dart.objective });
+      await update(examples());
+      gradients.push([...parameters.gradient]);
     }
     for (const other of gradients.slice(1)) {
       other.forEach((g, i) => {
@@ -47,20 +47,20 @@ describe('update', () => {
 
   it('truncates importance weights and takes unscored tokens with weight 1', async () => {
     const objective = PRESETS.dart.objective;
-    const { learner } = makeLearner({ objective: { ...objective, klBeta: 0 } });
+    const { update } = makeLearner({ objective: { ...objective, klBeta: 0 } });
     const ln = Math.log;
     // Current probability 1/4: sampled at 1/2 → w = 0.5; sampled at 1/8 → 2, truncated to 1; unscored → 1.
     const rolloutLogp = Float32Array.of(ln(0.5), ln(0.125), Number.NaN);
-    const { statistics } = await learner.update([makeExample([0, 1, 3], { rolloutLogp })]);
+    const { statistics } = await update([makeExample([0, 1, 3], { rolloutLogp })]);
     expect(statistics.weight).toBeCloseTo(2.5, 5);
     expect(statistics).toMatchObject({ tokens: 3, rolloutTokens: 2, truncated: 1 });
   });
 
   it('pulls towards the reference where β > 0', async () => {
     const run = async (klBeta: number) => {
-      const { learner, reference, model } = makeLearner({ objective: { ...PRESETS.dart.objective, klBeta } });
+      const { update, model, reference } = makeLearner({ objective: { ...PRESETS.dart.objective, klBeta } });
       reference.setWeights(new Map([['bias', Float32Array.of(3, 0, 0, 0)]]));
-      await learner.update([makeExample([0], { advantage: 0 })]);
+      await update([makeExample([0], { advantage: 0 })]);
       return model.weights.get('bias')!.data[0]!;
     };
     expect(await run(0)).toBe(0);
@@ -68,39 +68,39 @@ describe('update', () => {
   });
 
   it('takes several steps, the ratio against the start of the update', async () => {
-    const { learner } = makeLearner({ minibatches: 2, epochs: 2 });
+    const { learner, update, parameters } = makeLearner({ minibatches: 2, epochs: 2 });
     const examples = [0, 1, 2, 0].map((token, i) => makeExample([token], { advantage: i - 1.5 }));
-    const { steps, statistics } = await learner.update(examples);
-    expect([steps, learner.parameters.step, learner.updates]).toEqual([4, 4, 1]);
+    const { steps, statistics } = await update(examples);
+    expect([steps, parameters.step, learner.updates]).toEqual([4, 4, 1]);
     expect(statistics.approxKl).toBeGreaterThan(0);
     expect(examples.every((example) => Math.abs(example.oldLogp![0]! - Math.log(0.25)) < 1e-6)).toBe(true);
   });
 
   it('leaves everything as it was when the loss is not finite, and gives up after three in a row', async () => {
-    const { learner, model } = makeLearner();
-    await learner.update([makeExample([0])]);
+    const { learner, update, model } = makeLearner();
+    await update([makeExample([0])]);
     const before = copy(model.weights);
     const poisoned = () => makeExample([0], { advantage: Number.NaN });
-    expect((await learner.update([poisoned()])).applied).toBe(false);
-    expect((await learner.update([poisoned()])).applied).toBe(false);
+    expect((await update([poisoned()])).applied).toBe(false);
+    expect((await update([poisoned()])).applied).toBe(false);
     expect(copy(model.weights)).toEqual(before);
     expect(learner.updates).toBe(1);
-    await expect(learner.update([poisoned()])).rejects.toThrow(DartError);
+    await expect(update([poisoned()])).rejects.toThrow(DartError);
   });
 
   it('forgets a bad update after a good one', async () => {
-    const { learner } = makeLearner();
+    const { update } = makeLearner();
     const poisoned = () => makeExample([0], { advantage: Number.NaN });
     for (let i = 0; i < 4; i++) {
-      await learner.update([poisoned()]);
-      expect((await learner.update([makeExample([0])])).applied).toBe(true);
+      await update([poisoned()]);
+      expect((await update([makeExample([0])])).applied).toBe(true);
     }
   });
 });
 
 describe('learning', () => {
   it('makes the rewarded token of a bandit likely, by what the picture shows', async () => {
-    const { learner, model } = makeLearner({ objective: { ...PRESETS.grpo.objective, tisCap: 1 }, microBatch: 16 });
+    const { update, model } = makeLearner({ objective: { ...PRESETS.grpo.objective, tisCap: 1 }, microBatch: 16 });
     const random = new Random(5);
     const chances = async (screenshot: string) => {
       const arms = [0, 1, 2, 3].map((arm) => makeExample([arm], { screenshot }));
@@ -124,19 +124,19 @@ describe('learning', () => {
           pulls.push(makeExample([arm], { screenshot, advantage, rolloutLogp }));
         }
       }
-      await learner.update(pulls);
+      await update(pulls);
     }
     expect((await chances('f'))[2]).toBeGreaterThan(0.9);
     expect((await chances('0'))[0]).toBeGreaterThan(0.9);
   });
 
   it('brings the loss of imitation down', async () => {
-    const { learner } = makeLearner({ objective: 'sft' });
+    const { update } = makeLearner({ objective: 'sft' });
     const shown = () => [makeExample([0, 1, 3]), makeExample([2, 1, 3], { screenshot: 'f' })];
-    const first = (await learner.update(shown())).loss;
+    const first = (await update(shown())).loss;
     expect(first).toBeCloseTo(Math.log(4), 5);
-    for (let i = 0; i < 80; i++) await learner.update(shown());
-    expect((await learner.update(shown())).loss).toBeLessThan(0.1);
+    for (let i = 0; i < 80; i++) await update(shown());
+    expect((await update(shown())).loss).toBeLessThan(0.1);
   });
 });
 

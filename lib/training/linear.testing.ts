@@ -1,4 +1,4 @@
-import type { ReplyInput, TrainableModel, WeightTensor } from './engine.ts';
+import type { ReplyInput, TrainableModel, WeightTensor } from './model.ts';
 
 /**
  * The smallest model that an engine can hold: logits of token t = row of the token before it + bias, plus the first

@@ -2,7 +2,7 @@ import { gridOf } from '../policy/network/config.ts';
 import type { Grammar } from '../policy/network/grammar.ts';
 import { isWholeReply, replyGrammar } from '../policy/network/grammar.ts';
 import { TrainableNetwork } from '../policy/network/trainable.ts';
-import type { ReplyInput, TrainableModel, WeightTensor } from './engine.ts';
+import type { ReplyInput, TrainableModel, WeightTensor } from './model.ts';
 
 /** An ONNX policy as a model to train: onnxruntime runs its graph and the graph of its gradient. */
 export class NetworkModel implements TrainableModel {

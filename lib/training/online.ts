@@ -177,11 +177,11 @@ class OnlineLoop {
 
   async #select(group: WholeGroup): Promise<void> {
     const begin = performance.now();
-    const { learner } = this.#session;
+    const { engine } = this.#session.learner;
     const selected = await selectGroup(group, {
       keep: this.#options.objective.keepEntropy,
-      spelling: learner.model,
-      measure: (examples) => learner.measure(examples),
+      spelling: engine,
+      measure: (examples) => engine.measure(examples),
     });
     this.pending.seconds += (performance.now() - begin) / 1000;
     this.pending.steps += selected.kept.length;
@@ -240,7 +240,7 @@ class OnlineLoop {
     const examples = groups.flatMap((group) => group.kept);
     await this.#session.passOver(useless, 'unspelt');
     await this.#session.learn(
-      examples,
+      { kind: 'policy', units: examples },
       groups.map((group) => group.groupId),
       (result, duration) => ({
         ...of,

@@ -1,6 +1,6 @@
 import { type AdamwResult, adamw, type Device } from '../../native/index.ts';
 import { DartError } from '../errors.ts';
-import type { TrainableModel, WeightTensor } from './engine.ts';
+import type { TrainableModel, WeightTensor } from './model.ts';
 
 export interface AdamSettings {
   beta1: number;

@@ -1,7 +1,7 @@
 import { type Device, logpEntropy, type PolicyStatistics, policyLoss } from '../../native/index.ts';
-import type { ReplyInput, TrainableModel } from './engine.ts';
 import type { Example } from './examples.ts';
 import type { FrameCache } from './frames.ts';
+import type { ReplyInput, TrainableModel } from './model.ts';
 import type { PolicyObjective } from './presets.ts';
 
 /** Examples that go through the model together; all were sampled at one temperature. */

@@ -30,6 +30,13 @@ export interface PolicyObjective {
   keepEntropy: number;
 }
 
+/** What an update minimises. */
+export type Objective =
+  | { kind: 'policy'; policy: PolicyObjective }
+  | { kind: 'sft' }
+  | { kind: 'dpo'; beta: number }
+  | { kind: 'kto'; beta: number; desirableWeight: number; undesirableWeight: number };
+
 export interface Preset {
   objective: PolicyObjective;
   /** Learning rate for a 7B model. */

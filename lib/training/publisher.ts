@@ -1,7 +1,6 @@
 import { DartError } from '../errors.ts';
-import { readSafetensors, writeSafetensors } from '../policy/network/safetensors.ts';
 import type { Checkpoint } from '../stream/records.ts';
-import type { Parameters } from './parameters.ts';
+import type { Engine } from './engine.ts';
 import type { TrainerState } from './state.ts';
 import {
   bestVersion,
@@ -12,6 +11,7 @@ import {
   readVersionFile,
   versionFolder,
   writeVersion,
+  writeVersionFile,
 } from './versions.ts';
 
 /** A group that was closed by somebody else, and why. */
@@ -70,16 +70,15 @@ export class Publisher {
 
   /** @returns the record of the version, and the groups of it that were closed before the store heard of it. */
   async publish(
-    parameters: Parameters,
+    engine: Engine,
     state: TrainerState,
     learned: { groups: string[]; metrics: Record<string, unknown> },
   ): Promise<{ checkpoint: Checkpoint; overruled: ClosedGroup[] }> {
     const { dir, runId, keep, store } = this.#options;
     const version = state.updates;
-    const path = await writeVersion(dir, version, runId, {
-      'weights.safetensors': writeSafetensors(parameters.tensors(), { version: String(version) }),
-      'optimizer.safetensors': writeSafetensors(parameters.moments(), { step: String(parameters.step) }),
-      'state.json': `${JSON.stringify(state)}\n`,
+    const path = await writeVersion(dir, version, runId, async (folder) => {
+      await engine.save(folder, state);
+      await writeVersionFile(folder, 'state.json', `${JSON.stringify(state)}\n`);
     });
     const told = await store?.publishVersion({ version, path, run_id: runId, ...learned });
     await pointLatest(dir, version);
@@ -118,13 +117,11 @@ export class Publisher {
     return damageWarnings(this.#options.dir, used);
   }
 
-  /** Loads weights, moments and counters of a version, and points latest.json to it. */
-  async resume(version: number, parameters: Parameters): Promise<TrainerState> {
+  /** Loads weights, optimiser and counters of a version, and points latest.json to it. */
+  async resume(version: number, engine: Engine): Promise<TrainerState> {
     const folder = versionFolder(this.#options.dir, version);
     const state = readState(folder);
-    const read = (name: string) => readSafetensors(readVersionFile(folder, name), `${folder}/${name}`).tensors;
-    parameters.restore(read('weights.safetensors'), folder);
-    parameters.restoreMoments(read('optimizer.safetensors'), state.optimizer_step, folder);
+    await engine.restore(folder, state);
     await pointLatest(this.#options.dir, version);
     return state;
   }

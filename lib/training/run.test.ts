@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReadRecord } from '../stream/reader.ts';
 import { makeSample, makeStep, makeTrajectory } from '../stream/records.testing.ts';
 import type { AnyRecord } from '../stream/records.ts';
-import { frames, SETTINGS } from './learner.testing.ts';
+import { frames, LOCAL, SETTINGS } from './learner.testing.ts';
 import type { LearnerSettings } from './learner.ts';
 import { LinearModel } from './linear.testing.ts';
-import { PRESETS } from './presets.ts';
+import { LocalEngine } from './local_engine.ts';
+import { type Objective, PRESETS } from './presets.ts';
 import { Publisher, type VersionStore } from './publisher.ts';
 import { runTraining, type TrainingConfig } from './run.ts';
 import { listVersions } from './versions.ts';
@@ -46,6 +47,7 @@ interface Case {
   maxUpdates?: number | null;
   store?: VersionStore | null;
   learner?: Partial<LearnerSettings>;
+  objective?: Objective;
   publishEvery?: number;
   minReward?: number | null;
   /** Dies (throws) when this record is written. */
@@ -54,9 +56,10 @@ interface Case {
 
 async function train(records: AnyRecord[] | AsyncIterable<ReadRecord>, given: Case = {}) {
   const folder = join(dir, given.folder ?? 'a');
-  const objective = { ...PRESETS.dart.objective };
+  const objective = given.objective ?? { kind: 'policy', policy: PRESETS.dart.objective };
   const config: TrainingConfig = {
-    learner: { ...SETTINGS, objective, minibatches: 2, ...given.learner },
+    objective,
+    learner: { ...SETTINGS, minibatches: 2, ...given.learner },
     batchSamples: 6,
     batchGroups: null,
     limits: { maxUpdates: given.maxUpdates ?? null, maxSamples: null },
@@ -78,9 +81,7 @@ async function train(records: AnyRecord[] | AsyncIterable<ReadRecord>, given: Ca
   };
   const model = new LinearModel(4);
   const summary = await runTraining(Array.isArray(records) ? reading(records) : records, config, {
-    model,
-    reference: new LinearModel(4),
-    frames,
+    engine: new LocalEngine(model, { ...LOCAL, objective }, { frames, reference: new LinearModel(4) }),
     publisher: new Publisher({ dir: folder, runId: 'run', keep: 3, store: given.store ?? null }),
     output,
     passOn: async () => {},
@@ -292,7 +293,7 @@ describe('sft', () => {
       [...text].map((letter, i) => makeStep(i, { text: letter })),
       { trajectory_id: id, reward, outcome: reward === null ? 'env_error' : reward === 1 ? 'success' : 'failure' },
     );
-  const sft: Case = { learner: { objective: 'sft', epochs: 20, minibatches: 1 }, publishEvery: 0 };
+  const sft: Case = { objective: { kind: 'sft' }, learner: { epochs: 20, minibatches: 1 }, publishEvery: 0 };
 
   it('imitates successes only, unless told otherwise', async () => {
     const records = [shown('ab', 1, 's'), shown('cc', 0, 'f'), shown('cccc', null, 'e')];

@@ -2,18 +2,18 @@ import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Summary } from '../stream/records.ts';
 import { untilAborted } from '../stream/waiting.ts';
 import { collectDemonstrations, type Demonstrations } from './demonstrations.ts';
-import type { TrainableModel } from './engine.ts';
-import type { FrameCache } from './frames.ts';
+import type { Engine } from './engine.ts';
 import { imitate, imitationUpdates, refuseNothing } from './imitation.ts';
 import { Learner, type LearnerSettings } from './learner.ts';
 import { trainOnSamples } from './online.ts';
-import type { PolicyObjective } from './presets.ts';
+import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
 import { stopReason } from './stopping.ts';
 
 export interface TrainingConfig {
+  objective: Objective;
   learner: LearnerSettings;
   batchSamples: number;
   batchGroups: number | null;
@@ -26,10 +26,7 @@ export interface TrainingConfig {
 }
 
 export interface TrainingSurroundings {
-  model: TrainableModel;
-  /** The frozen policy; needed where β > 0. */
-  reference: TrainableModel | null;
-  frames: Pick<FrameCache, 'get'>;
+  engine: Engine;
   publisher: Publisher;
   output: SessionOutput;
   /** A record of a type that training does not understand. */
@@ -48,11 +45,11 @@ export async function runTraining(
   config: TrainingConfig,
   around: TrainingSurroundings,
 ): Promise<Summary> {
-  const { objective } = config.learner;
-  if (objective === 'sft') return runImitation(input, config, around);
+  const { objective } = config;
+  if (objective.kind !== 'policy') return runImitation(input, config, around);
   const session = await openSession(config, config.learner, around);
   const { batchSamples, batchGroups } = config;
-  const options = { objective: objective as PolicyObjective, batchSamples, batchGroups, ...around };
+  const options = { objective: objective.policy, batchSamples, batchGroups, ...around };
   const { stopped, ...counts } = await trainOnSamples(session, input, options);
   return session.summary(stopped, counts);
 }
@@ -62,10 +59,10 @@ async function runImitation(
   config: TrainingConfig,
   around: TrainingSurroundings,
 ): Promise<Summary> {
-  const { signal, model, passOn, onBadRecord } = around;
+  const { signal, engine, passOn, onBadRecord } = around;
   const { minReward, batchSamples, learner } = config;
   const read = untilAborted(input, signal);
-  const shown = await collectDemonstrations(read, model, { minReward, passOn, onBadRecord });
+  const shown = await collectDemonstrations(read, engine, { minReward, passOn, onBadRecord });
   if (!signal.aborted) refuseNothing(shown.examples);
   const options = { epochs: learner.epochs, batchSamples, seed: learner.seed, signal };
   const total = learner.schedule.total ?? imitationUpdates(shown.examples.length, options);
@@ -82,8 +79,8 @@ async function openSession(
   settings: LearnerSettings,
   around: TrainingSurroundings,
 ): Promise<Session> {
-  const { publisher, output, model } = around;
-  const learner = new Learner(model, settings, around);
+  const { publisher, output, engine } = around;
+  const learner = new Learner(engine, settings);
   const state = await begin(learner, publisher, config.baseSha256, output);
   const { limits, publishEvery } = config;
   return new Session(learner, state, { limits, publishEvery, output, publisher });
@@ -100,11 +97,11 @@ async function begin(
   for (const line of publisher.warnings(version)) output.warn(line);
   if (version === null) {
     const state = freshState(baseSha256);
-    const { checkpoint } = await publisher.publish(learner.parameters, state, { groups: [], metrics: {} });
+    const { checkpoint } = await publisher.publish(learner.engine, state, { groups: [], metrics: {} });
     await output.record(checkpoint);
     return state;
   }
-  const state = await publisher.resume(version, learner.parameters);
+  const state = await publisher.resume(version, learner.engine);
   learner.updates = state.updates;
   output.note(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
   return state;

@@ -1,6 +1,7 @@
 import { selectSteps } from '../../native/index.ts';
-import { type Example, exampleOfSample, type Spelling } from './examples.ts';
+import { type Example, exampleOfSample } from './examples.ts';
 import type { WholeGroup } from './groups.ts';
+import type { Spelling } from './spelling.ts';
 
 /** A group with the steps that will be learned from. */
 export interface SelectedGroup {

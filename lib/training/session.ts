@@ -1,5 +1,5 @@
 import type { AnyRecord, Summary } from '../stream/records.ts';
-import type { Example } from './examples.ts';
+import { type Batch, examplesOf } from './engine.ts';
 import type { Learner, UpdateResult } from './learner.ts';
 import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
 import type { ClosedGroup, Publisher } from './publisher.ts';
@@ -55,22 +55,23 @@ export class Session {
    * acknowledged with the next version, or passed over where the update was skipped: they are in no weights.
    */
   async learn(
-    examples: readonly Example[],
+    batch: Batch,
     groups: readonly string[],
     describe: (result: UpdateResult, seconds: number) => TrainMetrics,
     seconds = 0,
   ): Promise<void> {
     const begin = performance.now();
-    const result = await this.learner.update(examples);
+    const result = await this.learner.update(batch);
+    const steps = examplesOf(batch).length;
     if (!result.applied) {
       await this.passOver(groups, 'not_finite');
-      return this.#reportBadUpdate(examples.length);
+      return this.#reportBadUpdate(steps);
     }
     this.#groups.push(...groups);
     this.state.groups.push(...groups);
     this.state.updates = this.learner.updates;
-    this.state.optimizer_step = this.learner.parameters.step;
-    this.state.samples += examples.length;
+    this.state.optimizer_step = this.learner.engine.optimizerSteps;
+    this.state.samples += steps;
     this.state.tokens += result.statistics.tokens;
     this.#metrics = describe(result, seconds + (performance.now() - begin) / 1000);
     for (const record of metricRecords(this.#metrics, this.state.updates)) await this.#options.output.record(record);
@@ -110,7 +111,7 @@ export class Session {
     const { publisher, output } = this.#options;
     if (!publisher || this.state.updates === this.#published) return;
     const learned = { groups: this.#groups, metrics: this.#metrics };
-    const { checkpoint, overruled } = await publisher.publish(this.learner.parameters, this.state, learned);
+    const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
     this.#published = this.state.updates;
     await output.record(checkpoint);

@@ -11,7 +11,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listVersions, pointLatest, pruneVersions, readVersionFile, versionFolder, writeVersion } from './versions.ts';
+import {
+  listVersions,
+  pointLatest,
+  pruneVersions,
+  readVersionFile,
+  versionFolder,
+  writeVersion,
+  writeVersionFile,
+} from './versions.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -19,7 +27,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const write = (version: number, text = 'w') => writeVersion(dir, version, 'run', { 'weights.safetensors': text });
+const write = (version: number, text = 'w') =>
+  writeVersion(dir, version, 'run', (folder) => writeVersionFile(folder, 'weights.safetensors', text));
 
 describe('versions', () => {
   it('is a folder of files with a manifest, and latest.json points to it', async () => {
@@ -69,7 +78,7 @@ describe('versions', () => {
   it('says so and leaves nothing when it cannot write', async () => {
     await write(1);
     writeFileSync(join(dir, 'file'), '');
-    await expect(writeVersion(join(dir, 'file'), 2, 'run', {})).rejects.toThrow(/cannot publish/);
+    await expect(writeVersion(join(dir, 'file'), 2, 'run', async () => {})).rejects.toThrow(/cannot publish/);
     if (process.getuid?.() === 0) return; // root may write anywhere
     chmodSync(join(dir, 'versions'), 0o500);
     await expect(write(2)).rejects.toThrow(/permission denied/);

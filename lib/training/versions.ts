@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolder, writeWhole } from '../stream/files.ts';
@@ -100,6 +101,7 @@ export function readVersionFile(folder: string, name: string): Uint8Array {
 /**
  * Writes a version whole: files, then the manifest, each flushed to the disk, then one rename. A folder of that version
  * which is there already (left by a run that died before it was made known) is replaced.
+ * @param fill Puts the files into the folder that it is given; what it leaves there is the version.
  * @returns the version's folder.
  * @throws DartError: a full disk, a read-only folder. The versions before stay as they were.
  */
@@ -107,7 +109,7 @@ export async function writeVersion(
   dir: string,
   version: number,
   runId: string,
-  files: Readonly<Record<string, Uint8Array | string>>,
+  fill: (folder: string) => Promise<void>,
 ): Promise<string> {
   const folder = versionFolder(dir, version);
   const root = join(dir, 'versions');
@@ -116,12 +118,9 @@ export async function writeVersion(
     await rm(temporary, { recursive: true, force: true });
     await makeFolder(temporary);
     const manifest: Manifest = { version, run_id: runId, files: {} };
-    for (const [name, data] of Object.entries(files)) {
-      const bytes = Buffer.from(data as Uint8Array);
-      await writeFlushed(join(temporary, name), bytes);
-      manifest.files[name] = { bytes: bytes.length, sha256: hashOf(bytes) };
-    }
-    await writeFlushed(join(temporary, 'manifest.json'), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
+    await fill(temporary);
+    for (const name of await filesIn(temporary)) manifest.files[name] = await sealed(join(temporary, name));
+    await writeVersionFile(temporary, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
     await flushFolder(temporary);
     await rm(folder, { recursive: true, force: true });
     await rename(temporary, folder);
@@ -171,14 +170,31 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(path, 'wx');
+/** Writes a file of a version that is being made, flushed to the disk. */
+export async function writeVersionFile(folder: string, name: string, data: Uint8Array | string): Promise<void> {
+  const handle = await open(join(folder, name), 'wx');
   try {
-    await handle.writeFile(bytes);
+    await handle.writeFile(data);
     await handle.sync();
   } finally {
     await handle.close();
   }
+}
+
+/** All files below a folder, as paths within it, in order of their names. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort();
+}
+
+/** Size and hash of a file that whoever wrote it may not have flushed. It may be larger than memory. */
+async function sealed(path: string): Promise<Manifest['files'][string]> {
+  const handle = await open(path, 'r');
+  await handle.sync().finally(() => handle.close());
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') };
 }
 
 async function flushFolder(path: string): Promise<void> {
