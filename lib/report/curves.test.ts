@@ -1,0 +1,48 @@
+import { DOMParser } from '@xmldom/xmldom';
+import { describe, expect, it } from 'vitest';
+import { curvesSvg } from './curves.ts';
+
+const svg = curvesSvg({
+  title: 'Success & time',
+  x: 'seconds',
+  y: 'success',
+  yMax: 1,
+  curves: [
+    {
+      name: 'plain',
+      points: [
+        { x: 100, y: 0.5, low: 0.4, high: 0.6 },
+        { x: 0, y: 0 },
+      ],
+    },
+    { name: '<full>', points: [{ x: 50, y: 1 }], dashed: true },
+  ],
+});
+
+describe('curvesSvg', () => {
+  it('has each point where it belongs, with its numbers', () => {
+    // The plot is 480 wide from 60 and 325 high up from 365; the x axis ends at 100.
+    expect(svg).toContain('<circle cx="540" cy="202.5" r="3" fill="#0072b2"><title>plain: 100, 0.5</title>');
+    expect(svg).toContain('<circle cx="60" cy="365" r="3" fill="#0072b2"><title>plain: 0, 0</title>');
+    expect(svg).toContain('<circle cx="300" cy="40" r="3" fill="#d55e00"><title>&lt;full&gt;: 50, 1</title>');
+  });
+
+  it('joins them in the order of x, with a bar where there is an interval', () => {
+    expect(svg).toContain('d="M60 365L540 202.5"');
+    expect(svg).toContain('d="M540 235V170"');
+    expect(svg.match(/stroke-dasharray/g)).toHaveLength(2);
+  });
+
+  it('puts numbers that double at equal distances', () => {
+    const points = [8, 16, 32].map((x) => ({ x, y: x }));
+    const places = curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points }], logX: true });
+    expect([...places.matchAll(/<circle cx="([\d.]+)"/g)].map((match) => match[1])).toEqual(['60', '300', '540']);
+  });
+
+  it('is one well-formed document', () => {
+    const said: string[] = [];
+    const parser = new DOMParser({ onError: (_, message) => void said.push(message) });
+    expect(parser.parseFromString(svg, 'image/svg+xml').getElementsByTagName('circle').length).toBe(3);
+    expect(said).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+import { escapeHtml } from './trajectory/html.ts';
+
+export interface CurvePoint {
+  x: number;
+  y: number;
+  /** Ends of a bar around y. */
+  low?: number | null;
+  high?: number | null;
+}
+
+export interface Curve {
+  name: string;
+  points: readonly CurvePoint[];
+  /** Drawn dashed: a simulation or somebody else's figures. */
+  dashed?: boolean;
+}
+
+export interface CurvesOptions {
+  title: string;
+  x: string;
+  y: string;
+  curves: readonly Curve[];
+  /** Both axes begin at 0; the y axis ends here, or above the largest y. */
+  yMax?: number;
+  /** x is shown by its logarithm to base 2, for numbers that double. */
+  logX?: boolean;
+}
+
+const WIDTH = 760;
+const HEIGHT = 420;
+const PLOT = { left: 60, top: 40, right: 540, bottom: 365 };
+/** Okabe and Ito's colours, which the colour-blind can tell apart. */
+const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#000000', '#7f7f7f'];
+
+/**
+ * Learning curves as an SVG document of 760 × 420 that asks nothing of the network. Each point is a circle whose title has
+ * the numbers, so that they can be read where the picture is opened.
+ */
+export function curvesSvg(options: CurvesOptions): string {
+  const scale = scalesOf(options);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
+    text(PLOT.left, 24, options.title, 'font-size="15"'),
+    ...axes(options, scale),
+    ...options.curves.flatMap((curve, index) => drawn(curve, index, scale)),
+    '</svg>\n',
+  ].join('\n');
+}
+
+interface Scale {
+  x: (value: number) => number;
+  y: (value: number) => number;
+  xTicks: number[];
+  yTicks: number[];
+}
+
+function scalesOf({ curves, yMax, logX }: CurvesOptions): Scale {
+  const points = curves.flatMap((curve) => curve.points);
+  const yTicks = ticks(yMax ?? Math.max(1e-9, ...points.map(({ y, high }) => Math.max(y, high ?? y))));
+  const top = yMax ?? yTicks.at(-1)!;
+  const y = (value: number) => PLOT.bottom - (Math.min(value, top) / top) * (PLOT.bottom - PLOT.top);
+  const width = PLOT.right - PLOT.left;
+  if (logX) {
+    const xTicks = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
+    const [first, last] = [Math.log2(xTicks[0] ?? 1), Math.log2(xTicks.at(-1) ?? 2)];
+    const x = (value: number) => PLOT.left + (width * (Math.log2(value) - first)) / Math.max(1e-9, last - first);
+    return { x, y, xTicks, yTicks };
+  }
+  const xTicks = ticks(Math.max(1e-9, ...points.map((point) => point.x)));
+  const end = xTicks.at(-1)!;
+  return { x: (value) => PLOT.left + (width * value) / end, y, xTicks, yTicks };
+}
+
+/** 0 and steps of 1, 2 or 5 times a power of ten up to at least `most`. */
+function ticks(most: number): number[] {
+  const rough = most / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * (1 - 1e-9))!;
+  const count = Math.ceil(most / step - 1e-9);
+  return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
+}
+
+function axes(options: CurvesOptions, { x, y, xTicks, yTicks }: Scale): string[] {
+  const rule = (value: number) =>
+    `<path d="M${PLOT.left} ${at(y(value))}H${PLOT.right}" stroke="${value === 0 ? '#333333' : '#dddddd'}"/>`;
+  return [
+    ...yTicks.filter((value) => y(value) >= PLOT.top - 1).map(rule),
+    ...yTicks.map((value) => text(PLOT.left - 8, y(value) + 4, String(value), 'text-anchor="end"')),
+    ...xTicks.map((value) => text(x(value), PLOT.bottom + 18, String(value), 'text-anchor="middle"')),
+    text((PLOT.left + PLOT.right) / 2, HEIGHT - 14, options.x, 'text-anchor="middle"'),
+    `<text transform="translate(16 ${(PLOT.top + PLOT.bottom) / 2}) rotate(-90)" text-anchor="middle">${escapeHtml(options.y)}</text>`,
+  ];
+}
+
+function drawn({ name, points, dashed }: Curve, index: number, { x, y }: Scale): string[] {
+  const colour = COLOURS[index % COLOURS.length]!;
+  const sorted = [...points].sort((a, b) => a.x - b.x);
+  const path = sorted.map((point, i) => `${i === 0 ? 'M' : 'L'}${at(x(point.x))} ${at(y(point.y))}`).join('');
+  const bar = ({ x: place, low, high }: CurvePoint) =>
+    low == null || high == null
+      ? []
+      : `<path d="M${at(x(place))} ${at(y(Math.max(0, low)))}V${at(y(high))}" stroke="${colour}" opacity="0.35"/>`;
+  const dot = (point: CurvePoint) =>
+    `<circle cx="${at(x(point.x))}" cy="${at(y(point.y))}" r="3" fill="${colour}"><title>${escapeHtml(name)}: ${point.x}, ${Number(point.y.toPrecision(4))}</title></circle>`;
+  const row = PLOT.top + 12 + 20 * index;
+  return [
+    `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"${dashed ? ' stroke-dasharray="6 4"' : ''}/>`,
+    ...sorted.flatMap(bar),
+    ...sorted.map(dot),
+    `<path d="M${PLOT.right + 16} ${row - 4}h20" stroke="${colour}" stroke-width="2"${dashed ? ' stroke-dasharray="6 4"' : ''}/>`,
+    text(PLOT.right + 42, row, name),
+  ];
+}
+
+function text(x: number, y: number, words: string, more = ''): string {
+  return `<text x="${at(x)}" y="${at(y)}"${more && ` ${more}`}>${escapeHtml(words)}</text>`;
+}
+
+function at(place: number): string {
+  return String(Number(place.toFixed(1)));
+}
