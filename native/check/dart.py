@@ -1,76 +1,25 @@
-"""The C interface of native/kernels/dart_kernels.h from Python, with nothing but ctypes."""
+"""The kernels' libraries and their memory for measurements, with nothing but ctypes."""
 
 import ctypes
+import os
 import random
 import struct
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_void_p
+import sys
+from ctypes import byref, c_void_p
 
-ABI = 2
-F32, BF16, F16 = 0, 1, 2
-GRPO, GSPO = 0, 1
-K3 = 3
+# The file, not its package: the package wants PyTorch, which measurements do without.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "torch", "dart_torch"))
+import abi  # noqa: E402
+from abi import BF16, F16, F32, GRPO, GSPO, K3, Adamw, GradientNorm, PolicyLoss  # noqa: E402, F401
+
 TO_DEVICE, FROM_DEVICE, ON_DEVICE = 0, 1, 2
 BYTES = {F32: 4, BF16: 2, F16: 2}
 NAMES = {F32: "f32", BF16: "bf16", F16: "f16"}
-STATISTICS = 16
+STATISTICS = len(abi.STATISTICS)
 
 
-class PolicyLoss(Structure):
-    _fields_ = [
-        ("rows", c_int64), ("vocabulary", c_int64),
-        ("logits", c_void_p), ("logits_stride", c_int64), ("dlogits", c_void_p), ("dlogits_stride", c_int64),
-        ("logits_type", c_int32), ("dlogits_type", c_int32),
-        ("target", c_void_p), ("mask", c_void_p), ("scale", c_void_p), ("advantage", c_void_p),
-        ("old_logp", c_void_p), ("rollout_logp", c_void_p), ("ref_logp", c_void_p),
-        ("sequences", c_int64), ("sequence_offsets", c_void_p),
-        ("temperature", c_double), ("clip_low", c_double), ("clip_high", c_double), ("dual_clip", c_double),
-        ("tis_cap", c_double), ("kl_beta", c_double), ("entropy_coefficient", c_double),
-        ("loss", c_int32), ("tis_level", c_int32), ("tis_mode", c_int32), ("kl", c_int32),
-        ("logp", c_void_p), ("entropy", c_void_p), ("ratio", c_void_p), ("weight", c_void_p), ("token_loss", c_void_p),
-        ("statistics", c_void_p), ("workspace", c_void_p), ("stream", c_void_p),
-    ]  # fmt: skip
-
-
-class GradientNorm(Structure):
-    _fields_ = [
-        ("size", c_int64), ("gradient", c_void_p), ("sum_of_squares", c_void_p), ("nonfinite", c_void_p),
-        ("workspace", c_void_p), ("stream", c_void_p), ("gradient_type", c_int32),
-    ]  # fmt: skip
-
-
-class Adamw(Structure):
-    _fields_ = [
-        ("size", c_int64), ("parameter", c_void_p), ("gradient", c_void_p), ("first_moment", c_void_p),
-        ("second_moment", c_void_p), ("master", c_void_p), ("step", c_int64), ("learning_rate", c_double),
-        ("beta1", c_double), ("beta2", c_double), ("epsilon", c_double), ("weight_decay", c_double),
-        ("gradient_scale", c_double), ("sum_of_squares", c_void_p), ("nonfinite", c_void_p),
-        ("max_grad_norm", c_double), ("stream", c_void_p), ("parameter_type", c_int32), ("gradient_type", c_int32),
-    ]  # fmt: skip
-
-
-class Library:
-    """A library with the C interface; every call that fails raises RuntimeError with the library's own words."""
-
-    def __init__(self, path):
-        self.c = ctypes.CDLL(path)
-        if self.c.dart_kernels_abi() != ABI:
-            raise RuntimeError(f"{path} has interface {self.c.dart_kernels_abi()}, this program needs {ABI}")
-        self.c.dart_last_error.restype = c_char_p
-        self.c.dart_instructions.restype = c_char_p
-        for name in ("dart_policy_loss_workspace", "dart_gradient_norm_workspace"):
-            getattr(self.c, name).restype = c_int64
-            getattr(self.c, name).argtypes = [c_int64]
-        self.c.dart_policy_loss.argtypes = [POINTER(PolicyLoss)]
-        self.c.dart_gradient_norm.argtypes = [POINTER(GradientNorm)]
-        self.c.dart_adamw.argtypes = [POINTER(Adamw)]
-        self.c.dart_device_allocate.argtypes = [POINTER(c_void_p), c_int64]
-        self.c.dart_device_free.argtypes = [c_void_p]
-        self.c.dart_device_copy.argtypes = [c_void_p, c_void_p, c_int64, c_int]
-        self.c.dart_device_describe.argtypes = [c_int, c_char_p, c_int64]
-
-    def check(self, status):
-        if status != 0:
-            raise RuntimeError(self.c.dart_last_error().decode())
+class Library(abi.Library):
+    """What the measurements ask of a library, beside its calls."""
 
     def describe(self):
         text = ctypes.create_string_buffer(256)
@@ -87,13 +36,13 @@ class Library:
         self.check(self.c.dart_device_synchronize())
 
     def policy_loss(self, args):
-        self.check(self.c.dart_policy_loss(byref(args)))
+        self.call("dart_policy_loss", args)
 
     def gradient_norm(self, args):
-        self.check(self.c.dart_gradient_norm(byref(args)))
+        self.call("dart_gradient_norm", args)
 
     def adamw(self, args):
-        self.check(self.c.dart_adamw(byref(args)))
+        self.call("dart_adamw", args)
 
     def policy_workspace(self, rows):
         return self.c.dart_policy_loss_workspace(rows)
