@@ -119,7 +119,7 @@ def build(
     seed: int = 1,
     dtype: torch.dtype = torch.float32,
 ) -> Path:
-    """Saves the checkpoint: `AutoModelForImageTextToText` and `AutoProcessor` load it. The same seed, the same bytes."""
+    """Saves the checkpoint: `AutoModelForImageTextToText` and `AutoProcessor` load it. One seed, one result."""
     folder = Path(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -202,7 +202,7 @@ def write_samples(path: str | Path, examples: list[dict[str, Any]]) -> Path:
 
 
 def make_samples(folder: str | Path, count: int = 6, real: bool = False) -> tuple[Path, Path]:
-    """A sample file of `count` steps of one trajectory and its blobs; a step sees up to five screenshots: (file, blobs)."""
+    """A sample file of `count` steps of a trajectory and its blobs; a step sees up to five screenshots: (file, blobs)."""
     folder = Path(folder)
     pictures = screenshots(count) if real else [draw(seed=seed) for seed in range(count)]
     seen = [keep_blob(folder / "blobs", data) for data in pictures]
