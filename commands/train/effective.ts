@@ -1,6 +1,6 @@
 import type { CommandContext, Effective } from '../../lib/cli/spec.ts';
-import { EMBEDDED_LR, LOSSES, type LossName, type PolicyObjective } from '../../lib/training/presets.ts';
-import { policyObjective } from './settings.ts';
+import { LOSSES, type LossName, type PolicyObjective } from '../../lib/training/presets.ts';
+import { defaultsOf, policyObjective } from './settings.ts';
 
 /** The settings of the objective by the options that change them. */
 const OPTIONS: Readonly<Record<string, keyof PolicyObjective>> = {
@@ -19,14 +19,10 @@ const OPTIONS: Readonly<Record<string, keyof PolicyObjective>> = {
 
 /** What preset, loss and objective make of options that were not given, for `--print-config`; null is off. */
 export function effectiveSettings(options: CommandContext['options']): Record<string, Effective> {
-  const sft = options.objective === 'sft';
+  const { lr, batchSamples, publishEvery } = defaultsOf(options);
   const by = (value: number) => ({ value, from: `objective ${options.objective}` });
-  const common = {
-    lr: by(sft ? EMBEDDED_LR.sft : EMBEDDED_LR.grpo),
-    'batch-samples': by(sft ? 64 : 256),
-    'publish-every': by(sft ? 0 : 1),
-  };
-  return sft ? common : { ...common, ...objectiveSettings(options) };
+  const common = { lr: by(lr), 'batch-samples': by(batchSamples), 'publish-every': by(publishEvery) };
+  return options.objective === 'grpo' ? { ...common, ...objectiveSettings(options) } : common;
 }
 
 function objectiveSettings(options: CommandContext['options']): Record<string, Effective> {

@@ -11,6 +11,7 @@ import { lockFolder, policyInFolder, preparePolicy, runIdOf } from '../../lib/tr
 import { FrameCache } from '../../lib/training/frames.ts';
 import { LocalEngine } from '../../lib/training/local_engine.ts';
 import { NetworkModel } from '../../lib/training/network_model.ts';
+import { needsReference } from '../../lib/training/presets.ts';
 import { Publisher } from '../../lib/training/publisher.ts';
 import { runTraining } from '../../lib/training/run.ts';
 import { givenBlobs } from '../blobs.ts';
@@ -87,7 +88,7 @@ async function train(
   }
 }
 
-/** The policy, with a second one that stays as it is where the KL term needs it. */
+/** The policy, with a second one that stays as it is where the loss needs it. */
 async function openEngine(
   policy: string,
   { objective, engine: settings }: TrainSettings,
@@ -95,8 +96,8 @@ async function openEngine(
 ): Promise<LocalEngine> {
   const open = () => NetworkModel.open(policy, { threads, microBatch: settings.microBatch });
   const model = await open();
-  const withReference = objective.kind === 'policy' && objective.policy.klBeta > 0;
-  return new LocalEngine(model, { ...settings, objective }, { frames, reference: withReference ? await open() : null });
+  const reference = needsReference(objective) ? await open() : null;
+  return new LocalEngine(model, { ...settings, objective }, { frames, reference });
 }
 
 /** Records that are not as they should be: an error, or with `--on-error skip` a warning and a count. */

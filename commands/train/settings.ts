@@ -3,9 +3,10 @@ import { DartError } from '../../lib/errors.ts';
 import type { LearnerSettings } from '../../lib/training/learner.ts';
 import type { LocalSettings } from '../../lib/training/local_engine.ts';
 import {
-  EMBEDDED_LR,
   type LossName,
+  OBJECTIVE_DEFAULTS,
   type Objective,
+  type ObjectiveName,
   type PolicyObjective,
   type PresetName,
   resolveObjective,
@@ -36,24 +37,31 @@ export type TrainSettings = Omit<TrainingConfig, 'baseSha256'> & { engine: Omit<
  * @param device Of the kernels, as it was found.
  */
 export function trainingConfig(options: Options, device: Device): TrainSettings {
-  const sft = options.objective === 'sft';
+  const defaults = defaultsOf(options);
   const limits = { maxUpdates: numberOf(options, 'max-updates'), maxSamples: numberOf(options, 'max-samples') };
   return {
     objective: objectiveOf(options),
-    learner: learnerSettings(options, sft, limits.maxUpdates),
+    learner: learnerSettings(options, limits.maxUpdates),
     engine: engineSettings(options, device),
-    batchSamples: numberOf(options, 'batch-samples') ?? (sft ? 64 : 256),
-    batchGroups: numberOf(options, 'batch-groups'),
+    batchSamples: numberOf(options, 'batch-samples') ?? defaults.batchSamples,
+    batchGroups: numberOf(options, 'batch-groups') ?? defaults.batchGroups,
     limits,
-    publishEvery: numberOf(options, 'publish-every') ?? (sft ? 0 : 1),
+    publishEvery: numberOf(options, 'publish-every') ?? defaults.publishEvery,
     minReward: options['all-outcomes'] === true ? null : numberOf(options, 'min-reward'),
   };
 }
 
-function learnerSettings(options: Options, sft: boolean, maxUpdates: number | null): LearnerSettings {
-  const total = numberOf(options, 'lr-total-updates') ?? (sft ? null : maxUpdates);
+/** What the objective decides where no option says otherwise. */
+export function defaultsOf(options: Options) {
+  return OBJECTIVE_DEFAULTS[options.objective as ObjectiveName];
+}
+
+function learnerSettings(options: Options, maxUpdates: number | null): LearnerSettings {
+  // The others read their whole input first, and know from it how many updates there will be.
+  const online = options.objective === 'grpo';
+  const total = numberOf(options, 'lr-total-updates') ?? (online ? maxUpdates : null);
   const shape = options['lr-schedule'] as ScheduleShape;
-  if (!sft && shape !== 'constant' && total === null) {
+  if (online && shape !== 'constant' && total === null) {
     throw new DartError(`--lr-schedule ${shape} needs to know how many updates there will be`, {
       hint: '--lr-total-updates N or --max-updates N',
     });
@@ -61,7 +69,7 @@ function learnerSettings(options: Options, sft: boolean, maxUpdates: number | nu
   return {
     schedule: {
       shape,
-      lr: numberOf(options, 'lr') ?? (sft ? EMBEDDED_LR.sft : EMBEDDED_LR.grpo),
+      lr: numberOf(options, 'lr') ?? defaultsOf(options).lr,
       warmup: numberOf(options, 'lr-warmup') ?? 0,
       total,
       floor: numberOf(options, 'lr-floor') ?? 0,

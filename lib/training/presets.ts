@@ -135,8 +135,21 @@ export const LOSSES = {
 
 export type LossName = keyof typeof LOSSES;
 
-/** Learning rates that fit the embedded policy (about 0.3 M weights; reference embedded-policy.md §c). */
-export const EMBEDDED_LR = { grpo: 2e-4, sft: 1e-3 } as const;
+/**
+ * What the objective decides where no option says otherwise. Learning rates fit the embedded policy (about 0.3 M weights;
+ * reference embedded-policy.md §c).
+ */
+export const OBJECTIVE_DEFAULTS = {
+  grpo: { lr: 2e-4, batchSamples: 256, batchGroups: null, publishEvery: 1 },
+  sft: { lr: 1e-3, batchSamples: 64, batchGroups: null, publishEvery: 0 },
+} as const;
+
+export type ObjectiveName = keyof typeof OBJECTIVE_DEFAULTS;
+
+/** True where the loss compares the policy with the one that training began with. */
+export function needsReference(objective: Objective): boolean {
+  return objective.kind === 'policy' ? objective.policy.klBeta > 0 : objective.kind !== 'sft';
+}
 
 /**
  * The settings of one run: preset, then `--loss`, then what was asked for by name. An undefined override keeps the
