@@ -1,0 +1,166 @@
+"""How the driver speaks to the ranks: NDJSON on rank 0's stdin and stdout, and one failure that ends the job."""
+
+import contextlib
+import datetime
+import json
+import math
+import os
+import sys
+import threading
+import time
+import traceback
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+FAILURE, ANSWERED = "dart/failure", "dart/answered"
+PATIENCE = 10.0  # seconds that a failing rank waits for rank 0 to pass its error on
+PROGRESS = 2.0  # seconds between two progress events
+
+
+class SampleFault(Exception):
+    """An example that cannot be used, told to the driver; nothing was changed and the next request may come."""
+
+    def __init__(self, rank: int, where: str, message: str):
+        super().__init__(f"{where}: {message}")
+        self.rank, self.where, self.message = rank, where, message
+
+
+class Protocol:
+    """Requests from the driver to all ranks, answers back. Made before anything can print."""
+
+    def __init__(self, control: dist.ProcessGroup | None = None):
+        self.rank = dist.get_rank()
+        self.control = control
+        self.request: dict[str, Any] = {}
+        self.lock = threading.Lock()
+        self.over = False
+        self.told = time.monotonic()
+        if self.rank == 0:
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def next(self) -> dict[str, Any]:
+        """The next request, the same on every rank. The end of stdin is a request to close; waits without limit."""
+        box: list[Any] = [None]
+        if self.rank == 0:
+            line = sys.stdin.buffer.readline()
+            try:
+                box[0] = json.loads(line) if line.strip() else {"id": None, "do": "close"}
+            except ValueError as error:
+                box[0] = {"id": None, "do": "invalid", "message": f"a request is not JSON: {error}"}
+        dist.broadcast_object_list(box, src=0, group=self.control)
+        self.request = box[0]
+        self.told = time.monotonic()
+        return self.request
+
+    def answer(self, ok: Any) -> None:
+        """Tells the driver what came of the request (rank 0 only; others stay silent)."""
+        self.send({"id": self.request.get("id"), "ok": ok})
+
+    def progress(self, done: int, of: int) -> None:
+        """Tells the driver how far a long request is, at most every two seconds."""
+        if time.monotonic() - self.told >= PROGRESS:
+            self.told = time.monotonic()
+            self.send({"event": "progress", "do": self.request.get("do"), "done": done, "of": of})
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Writes one line on the stdout that the driver reads."""
+        if self.rank == 0:
+            with self.lock:
+                OUTPUT.write(json.dumps(finite(message), allow_nan=False) + "\n")
+                OUTPUT.flush()
+
+    def fault(self, fault: SampleFault) -> None:
+        """Answers with a sample's error; work goes on."""
+        error = {"rank": fault.rank, "kind": "sample", "where": fault.where, "message": fault.message, "trace": ""}
+        self.send({"id": self.request.get("id"), "error": error})
+
+    def fail(self, error: BaseException) -> None:
+        """
+        Ends this process with an error that the driver hears of whichever rank has it: rank 0 alone can write to the
+        driver, and is as a rule inside a collective that will never end, so a thread of it waits for others' errors in
+        the store that torchrun keeps.
+        """
+        told = describe(error, self.rank)
+        print(f"rank {self.rank}: {told['message']}\n{told['trace']}", file=sys.stderr, flush=True)
+        if self.rank == 0:
+            # A rank that was lost makes rank 0 fail, too. What the other says of itself is the cause.
+            time.sleep(1.0 if told["rank"] is None else 0.0)
+            self._end(told)
+        else:
+            store = open_store()
+            store.set(FAILURE, json.dumps(told))
+            until = time.monotonic() + PATIENCE
+            while not store.check([ANSWERED]) and time.monotonic() < until:
+                time.sleep(0.05)
+        os._exit(1)
+
+    def _watch(self) -> None:
+        store = open_store()
+        while True:
+            time.sleep(0.2)
+            try:
+                if not store.check([FAILURE]):
+                    continue
+            except Exception:  # torchrun is gone: stdin's end or the ranks themselves will tell
+                return
+            self._end(json.loads(store.get(FAILURE)))
+            store.set(ANSWERED, "1")
+            os._exit(1)
+
+    def _end(self, error: dict[str, Any]) -> None:
+        """The last word to the driver: two threads may have one, the first is heard. A driver that has gone needs none."""
+        with self.lock:
+            first, self.over = not self.over, True
+        if first:
+            with contextlib.suppress(OSError):
+                self.send({"id": self.request.get("id"), "error": error})
+
+
+def take_stdout() -> None:
+    """Keeps stdout for the protocol: whatever else prints there, libraries included, goes to stderr from now on."""
+    global OUTPUT
+    OUTPUT = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+
+OUTPUT: Any = sys.stdout
+
+
+def open_store() -> dist.TCPStore:
+    """A connection of this thread's own to the store that torchrun keeps; it outlives every rank."""
+    host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    return dist.TCPStore(host, port, is_master=False, timeout=datetime.timedelta(seconds=60))
+
+
+def describe(error: BaseException, rank: int) -> dict[str, Any]:
+    """The error as the protocol has it; `rank` null where the cause lies in another rank that cannot speak any more."""
+    message, kind, lost = f"{type(error).__name__}: {error}", "error", False
+    if isinstance(error, torch.OutOfMemoryError):
+        kind = "memory"
+        message = f"{memory_line()}. Try: fewer --micro-tokens, gradient checkpointing, LoRA, or more GPUs"
+    elif any(words in str(error) for words in ("Connection closed by peer", "Connection reset by peer")):
+        lost = True
+        message = f"another rank ended, and this one with it ({type(error).__name__})"
+    trace = "".join(traceback.format_exception(error))
+    return {"rank": None if lost else rank, "kind": kind, "where": "", "message": message, "trace": trace[-8000:]}
+
+
+def memory_line() -> str:
+    """How the GPU's memory is used, in words."""
+    free, whole = torch.cuda.mem_get_info()
+    used, most = torch.cuda.memory_allocated(), torch.cuda.max_memory_allocated()
+    gib = [f"{value / 2**30:.1f} GiB" for value in (used, most, free, whole)]
+    return f"out of memory on the GPU: {gib[0]} in tensors, at most {gib[1]}, {gib[2]} of {gib[3]} free"
+
+
+def finite(value: Any) -> Any:
+    """The value with null for each NaN and infinity, which JSON has no word for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return value
