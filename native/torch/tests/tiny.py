@@ -202,7 +202,7 @@ def write_samples(path: str | Path, examples: list[dict[str, Any]]) -> Path:
 
 
 def make_samples(folder: str | Path, count: int = 6, real: bool = False) -> tuple[Path, Path]:
-    """A sample file of `count` steps of a trajectory and its blobs; a step sees up to five screenshots: (file, blobs)."""
+    """A sample file of `count` steps of a trajectory, and its blobs; a step sees five screenshots at most."""
     folder = Path(folder)
     pictures = screenshots(count) if real else [draw(seed=seed) for seed in range(count)]
     seen = [keep_blob(folder / "blobs", data) for data in pictures]
