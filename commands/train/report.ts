@@ -8,6 +8,7 @@ import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import type { SessionOutput } from '../../lib/training/session.ts';
 import type { StopSwitch } from './stop.ts';
+import type { TensorBoard } from './tensorboard.ts';
 
 /**
  * Records out, lines to people. A reader that leaves stops the run, but what was learned is still published: after a stop
@@ -18,18 +19,21 @@ export class Report implements SessionOutput {
   readonly #output: Output;
   readonly #stop: StopSwitch;
   readonly #progress: Progress;
+  readonly #tensorboard: TensorBoard | null;
   /** Last value of each metric, for `--table`. */
   readonly #metrics = new Map<string, string>();
 
-  constructor(context: CommandContext, output: Output, stop: StopSwitch) {
+  constructor(context: CommandContext, output: Output, stop: StopSwitch, tensorboard: TensorBoard | null = null) {
     this.#context = context;
     this.#output = output;
     this.#stop = stop;
+    this.#tensorboard = tensorboard;
     this.#progress = new Progress(context, 'training');
   }
 
   async record(record: AnyRecord): Promise<void> {
     if (record.type === 'metric') this.#metrics.set(String(record.name), shown(record.value));
+    await this.#tensorboard?.add(record);
     try {
       await this.#output.write(record);
     } catch (error) {

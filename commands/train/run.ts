@@ -17,16 +17,20 @@ import { runTraining } from '../../lib/training/run.ts';
 import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
 import { chooseMachine, type Machine } from './device.ts';
+import { checkEvaluations, withEvaluations } from './evaluations.ts';
+import { guardSettings } from './guard_options.ts';
 import { readTrainingInput } from './input.ts';
 import { Report } from './report.ts';
 import { numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
 import { startingPolicy } from './source.ts';
 import { StopSwitch } from './stop.ts';
+import { TensorBoard } from './tensorboard.ts';
 
 /** `dart-train`: wires input, policy, folder and store to a run of training. */
 export async function run(context: CommandContext): Promise<number> {
   const machine = chooseMachine(context);
-  const settings = trainingConfig(context.options, machine.device);
+  const options = trainingConfig(context.options, machine.device);
+  const settings = { ...options, ...guardSettings(context.options, options.objective) };
   const dir = publishFolder(context);
   givenBlobs(context);
   const source = startingPolicy(context, dir);
@@ -35,6 +39,7 @@ export async function run(context: CommandContext): Promise<number> {
     return dryRun(context, settings);
   }
   await checkInputs(context.positionals, context.io);
+  await checkEvaluations(context);
   const unlock = lockFolder(dir);
   const stop = new StopSwitch(context.io.signal, numberOf(context.options, 'max-seconds'));
   try {
@@ -66,11 +71,13 @@ async function train(
   const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', context.io.env), 'blobs'));
   const engine = await openEngine(policy, config, { threads: machine.threads, frames: new FrameCache(blobs) });
   const store = await givenStore(context);
-  const report = new Report(context, await openOutput(context), stop);
+  const tensorboard = await TensorBoard.open(context);
+  const report = new Report(context, await openOutput(context), stop, tensorboard);
   const bad = new BadRecords(context);
   const runId = textOf(options, 'run-id') ?? runIdOf(dir);
   try {
-    const summary = await runTraining(readTrainingInput(context, stop.signal, bad), config, {
+    const input = withEvaluations(context, readTrainingInput(context, stop.signal, bad), stop.signal);
+    const summary = await runTraining(input, config, {
       engine,
       publisher: new Publisher({ dir, runId, keep: numberOf(options, 'keep-versions')!, store }),
       output: report,
@@ -80,9 +87,11 @@ async function train(
     });
     await report.finish({ ...summary, run_id: runId, records_skipped: bad.count });
     if (bad.count > 0) return EXIT.failure;
+    if (String(summary.stopped).startsWith('stop-if ')) return EXIT.negative;
     return summary.stopped === 'end-of-input' && summary.updates === 0 ? EXIT.negative : EXIT.ok;
   } finally {
     report.close();
+    await tensorboard?.close();
     await store?.close();
     await engine.close();
   }

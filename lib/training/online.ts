@@ -156,6 +156,7 @@ class OnlineLoop {
   }
 
   async #take({ record, where }: ReadRecord): Promise<void> {
+    if (await this.#session.heed(record)) return;
     this.passed.count(record.type);
     const left = rejectionOf(record);
     if (left !== null) this.#reject(left);

@@ -57,6 +57,11 @@ export class Publisher {
     this.#options = options;
   }
 
+  /** The folder that is published into. */
+  get dir(): string {
+    return this.#options.dir;
+  }
+
   /** Those of the groups that the store has closed, with the reason; without a store none. */
   async closed(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { store } = this.#options;
@@ -119,10 +124,16 @@ export class Publisher {
 
   /** Loads weights, optimiser and counters of a version, and points latest.json to it. */
   async resume(version: number, engine: Engine): Promise<TrainerState> {
+    const state = await this.load(version, engine);
+    await pointLatest(this.#options.dir, version);
+    return state;
+  }
+
+  /** Loads weights and optimiser of a version. @returns the counters that it was published with. */
+  async load(version: number, engine: Engine): Promise<TrainerState> {
     const folder = versionFolder(this.#options.dir, version);
     const state = readState(folder);
     await engine.restore(folder, state);
-    await pointLatest(this.#options.dir, version);
     return state;
   }
 }

@@ -1,9 +1,12 @@
 import type { AnyRecord, Summary } from '../stream/records.ts';
 import { type Batch, examplesOf } from './engine.ts';
+import type { Guards, TrippedGuard } from './guards.ts';
 import type { Learner, UpdateResult } from './learner.ts';
 import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
 import type { ClosedGroup, Publisher } from './publisher.ts';
+import { type Evaluated, type Evaluations, isEvaluation } from './rollback.ts';
 import type { TrainerState } from './state.ts';
+import { listVersions } from './versions.ts';
 
 export interface SessionLimits {
   /** Updates in all, those before a restart included. */
@@ -29,6 +32,10 @@ export interface SessionOptions {
   output: SessionOutput;
   /** Null where nothing is to be kept (a dry run). */
   publisher: Publisher | null;
+  /** Rules that end the run. */
+  guards?: Guards | null;
+  /** Looks at evaluations of the versions; null where nothing is to be made of them. */
+  evaluations?: Evaluations | null;
 }
 
 /** What one run of the trainer shares between its objectives: counting, reporting, publishing, knowing when to stop. */
@@ -41,6 +48,11 @@ export class Session {
   #metrics: TrainMetrics = {};
   #published: number;
   #skipped = 0;
+  #rollbacks = 0;
+  /** True from a rollback to the next update: log-probabilities that were taken before are of other weights. */
+  #moved = false;
+  /** The rule that ended the run; from then on nothing is published. */
+  #tripped: TrippedGuard | null = null;
   readonly #start = performance.now();
 
   constructor(learner: Learner, state: TrainerState, options: SessionOptions) {
@@ -61,6 +73,8 @@ export class Session {
     seconds = 0,
   ): Promise<void> {
     const begin = performance.now();
+    if (this.#moved) for (const example of examplesOf(batch)) example.oldLogp = null;
+    this.#moved = false;
     const result = await this.learner.update(batch);
     const steps = examplesOf(batch).length;
     if (!result.applied) {
@@ -76,8 +90,29 @@ export class Session {
     this.#metrics = describe(result, seconds + (performance.now() - begin) / 1000);
     for (const record of metricRecords(this.#metrics, this.state.updates)) await this.#options.output.record(record);
     this.#options.output.progress(progressLine(this.#metrics, this.state.updates));
+    if (await this.#trips()) return;
     const { publishEvery } = this.#options;
     if (publishEvery > 0 && this.state.updates % publishEvery === 0) await this.publish();
+  }
+
+  /**
+   * Takes an evaluation of a version, and goes back to the best one where it has fallen.
+   * @returns false for any other record, and where nothing is made of evaluations.
+   */
+  async heed(record: AnyRecord): Promise<boolean> {
+    const { evaluations, output } = this.#options;
+    if (!evaluations || !isEvaluation(record)) return false;
+    const verdict = await evaluations.take(record, this.state);
+    if (verdict.is === 'unusable') {
+      output.warn(`${verdict.why}; it is not used`);
+      return true;
+    }
+    const { evaluated, best } = verdict;
+    const { version, score, low, high } = evaluated;
+    const event = { type: 'event', v: 1, event: 'evaluated', version, score, low, high };
+    await output.record({ ...event, best_version: best.version, best_score: best.score });
+    if (verdict.is === 'fallen') await this.#rollBack(evaluated, best);
+    return true;
   }
 
   /** One line for people. */
@@ -109,7 +144,7 @@ export class Session {
   /** Publishes what was learned since the last version, if anything was. */
   async publish(): Promise<void> {
     const { publisher, output } = this.#options;
-    if (!publisher || this.state.updates === this.#published) return;
+    if (!publisher || this.#tripped || this.state.updates === this.#published) return;
     const learned = { groups: this.#groups, metrics: this.#metrics };
     const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
@@ -121,6 +156,7 @@ export class Session {
   /** Which limit was reached; null while there is none. */
   limit(): string | null {
     const { maxUpdates, maxSamples } = this.#options.limits;
+    if (this.#tripped) return `stop-if ${this.#tripped.rule}`;
     if (maxUpdates !== null && this.state.updates >= maxUpdates) return 'max-updates';
     if (maxSamples !== null && this.state.samples >= maxSamples) return 'max-samples';
     return null;
@@ -130,8 +166,54 @@ export class Session {
     const { updates, samples, tokens, epochs } = this.state;
     const learned = { updates, samples, tokens, epochs, groups: this.state.groups.length };
     const wall_s = Math.round((performance.now() - this.#start) / 10) / 100;
-    const counts = { ...learned, updates_skipped: this.#skipped, ...more };
+    const guarded = this.#tripped ? { last_good_version: this.#lastGood(this.#tripped) } : {};
+    const counts = { ...learned, updates_skipped: this.#skipped, rollbacks: this.#rollbacks, ...guarded, ...more };
     return { type: 'summary', v: 1, command: 'dart-train', version: this.#published, ...counts, stopped, wall_s };
+  }
+
+  /** Whether the update that was just made breaks a rule: its weights are then not published. */
+  async #trips(): Promise<boolean> {
+    const { guards, output } = this.#options;
+    if (!guards) return false;
+    for (const rule of guards.idle(this.#metrics))
+      output.warn(`--stop-if ${rule}: this run does not report the metric`);
+    const tripped = guards.check(this.#metrics, this.state.updates);
+    if (tripped === null) return false;
+    this.#tripped = tripped;
+    const { rule, value, since, update } = tripped;
+    const versions = { last_good_version: this.#lastGood(tripped), newest_version: this.#published };
+    await output.record({ type: 'event', v: 1, event: 'stopped_by_guard', rule, value, since, update, ...versions });
+    const good = `version ${versions.last_good_version ?? '-'} is the last good one, version ${this.#published} the newest`;
+    output.warn(`stopped by --stop-if ${rule}: ${value} at update ${update}, which is not published; ${good}`);
+    return true;
+  }
+
+  /** The newest version of the folder that has no update since the rule began to be broken; null where none is left. */
+  #lastGood({ since }: TrippedGuard): number | null {
+    const { publisher } = this.#options;
+    if (!publisher) return null;
+    return listVersions(publisher.dir).findLast((version) => version < since) ?? null;
+  }
+
+  /** Weights and optimiser of the best version become the next version. What was learned in between stays learned. */
+  async #rollBack(fallen: Evaluated, best: Evaluated): Promise<void> {
+    const { publisher, output, guards } = this.#options;
+    if (!publisher) return;
+    const from = this.state.updates;
+    // Until the weights are whole again there is nothing that may be published.
+    this.#published = from;
+    const { optimizer_step } = await publisher.load(best.version, this.learner.engine);
+    const version = from + 1;
+    Object.assign(this.state, { updates: version, optimizer_step, rolled_back_at: version });
+    this.learner.updates = version;
+    this.#moved = true;
+    this.#rollbacks += 1;
+    guards?.forget();
+    const scores = { evaluated_version: fallen.version, score: fallen.score, best_score: best.score };
+    await output.record({ type: 'event', v: 1, event: 'rolled_back', from, to: best.version, version, ...scores });
+    const why = `version ${fallen.version} scored ${shown(fallen.score)}, version ${best.version} ${shown(best.score)}`;
+    output.warn(`went back from version ${from} to ${best.version}, as version ${version}: ${why}`);
+    await this.publish();
   }
 
   /** Somebody closed the group between the last look at it and the version that has it. */
@@ -149,4 +231,8 @@ export class Session {
     await this.#options.output.record(event);
     this.#options.output.warn(`an update of ${steps} steps was skipped: ${reason}`);
   }
+}
+
+function shown(score: number): string {
+  return `${(100 * score).toFixed(1)}%`;
 }

@@ -10,6 +10,8 @@ export interface TrainerState {
   epochs: number;
   /** sha256 of the policy file that the run started from. */
   base_sha256: string;
+  /** The version with which the run last went back to an earlier one; absent where it never did. */
+  rolled_back_at?: number;
 }
 
 /** The counters of a run that has not begun. */

@@ -1,0 +1,46 @@
+import { resolvePath } from '../../lib/cli/input.ts';
+import { logOf } from '../../lib/cli/log.ts';
+import type { CommandContext } from '../../lib/cli/spec.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { EventFile } from '../../lib/report/tensorboard.ts';
+import { makeFolder } from '../../lib/stream/files.ts';
+import type { AnyRecord } from '../../lib/stream/records.ts';
+import { textOf } from './settings.ts';
+
+/** Writes metric records into `--tensorboard DIR`. A disk that fails ends the writing and not the run. */
+export class TensorBoard {
+  readonly #context: CommandContext;
+  readonly #dir: string;
+  #file: EventFile | null = null;
+  #failed = false;
+
+  private constructor(context: CommandContext, dir: string) {
+    this.#context = context;
+    this.#dir = dir;
+  }
+
+  /** Null where nobody asked for it. @throws DartError for a folder that cannot be made. */
+  static async open(context: CommandContext): Promise<TensorBoard | null> {
+    const dir = textOf(context.options, 'tensorboard');
+    if (dir === null) return null;
+    await makeFolder(resolvePath(context.io, dir));
+    return new TensorBoard(context, resolvePath(context.io, dir));
+  }
+
+  /** One scalar for a metric of an update whose value is known; nothing for any other record. */
+  async add({ type, name, value, update }: AnyRecord): Promise<void> {
+    if (this.#failed || type !== 'metric' || typeof value !== 'number' || typeof update !== 'number') return;
+    try {
+      const { EventFile } = await import('../../lib/report/tensorboard.ts');
+      this.#file ??= await EventFile.open(this.#dir, update);
+      await this.#file.scalar(String(name), update, value);
+    } catch (error) {
+      this.#failed = true;
+      logOf(this.#context).warn(`--tensorboard: nothing more is written: ${messageOf(error)}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}

@@ -1,0 +1,110 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import protobuf from 'protobufjs/light.js';
+import { fileError } from '../stream/errno.ts';
+import { makeFolder } from '../stream/files.ts';
+
+/**
+ * The messages of TensorBoard's event files that scalars need (tensorboard/compat/proto/event.proto and summary.proto), as
+ * a protobufjs descriptor: field name, number and type.
+ */
+const field = (id: number, type: string) => ({ id, type });
+const descriptor = {
+  nested: {
+    Event: {
+      fields: {
+        wallTime: field(1, 'double'),
+        step: field(2, 'int64'),
+        fileVersion: field(3, 'string'),
+        summary: field(5, 'Summary'),
+        sessionLog: field(7, 'SessionLog'),
+      },
+    },
+    Summary: { fields: { value: { id: 1, type: 'Value', rule: 'repeated' } } },
+    Value: { fields: { tag: field(1, 'string'), simpleValue: field(2, 'float') } },
+    SessionLog: { fields: { status: field(1, 'int32') } },
+  },
+};
+
+const EventMessage = protobuf.Root.fromJSON(descriptor).lookupType('Event');
+
+/** `SessionLog.SessionStatus.START`: what was logged from this step on by an earlier run is void. */
+const START = 1;
+
+/** An event file of TensorBoard, which appends one scalar at a time; each is on the disk's way before the next. */
+export class EventFile {
+  readonly path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(path: string, handle: FileHandle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  /**
+   * A new file in a folder, which is made where it is missing; a run that goes on has a file of its own beside those of
+   * before.
+   * @param firstStep Scalars of earlier files from this step on are no longer shown.
+   * @throws DartError naming the folder or file that cannot be made.
+   */
+  static async open(dir: string, firstStep: number, now = Date.now()): Promise<EventFile> {
+    await makeFolder(dir);
+    // TensorBoard reads the files of a folder in the order of their names.
+    const stamp = (now / 1000).toFixed(3).padStart(14, '0');
+    const path = join(dir, `events.out.tfevents.${stamp}.${process.pid}.dart-train`);
+    const handle = await open(path, 'ax').catch((error: unknown) => {
+      throw fileError(error, 'write', path);
+    });
+    const file = new EventFile(path, handle);
+    await file.#write({ wallTime: now / 1000, fileVersion: 'brain.Event:2' });
+    await file.#write({ wallTime: now / 1000, step: firstStep, sessionLog: { status: START } });
+    return file;
+  }
+
+  /** One number of one step. @throws DartError for a full disk. */
+  async scalar(tag: string, step: number, value: number, now = Date.now()): Promise<void> {
+    await this.#write({ wallTime: now / 1000, step, summary: { value: [{ tag, simpleValue: value }] } });
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #write(event: Record<string, unknown>): Promise<void> {
+    const data = EventMessage.encode(EventMessage.create(event)).finish();
+    await this.#handle.writeFile(framed(data)).catch((error: unknown) => {
+      throw fileError(error, 'write', this.path);
+    });
+  }
+}
+
+/** A TFRecord: length (uint64), its checksum, the data, its checksum, all little-endian. */
+function framed(data: Uint8Array): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32LE(data.length, 0);
+  return Buffer.concat([head, checksum(head), data, checksum(data)]);
+}
+
+/** The CRC-32C, rotated and shifted so that data which holds checksums itself is not checked by itself. */
+function checksum(data: Uint8Array): Buffer {
+  const crc = crc32c(data);
+  const masked = (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(masked);
+  return bytes;
+}
+
+/** Castagnoli's polynomial, reflected. */
+const POLYNOMIAL = 0x82f63b78;
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
+  return crc;
+});
+
+/** CRC-32C of bytes (RFC 3720, appendix B.4). */
+export function crc32c(data: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of data) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
