@@ -19,9 +19,10 @@ const OPTIONS: Readonly<Record<string, keyof PolicyObjective>> = {
 
 /** What preset, loss and objective make of options that were not given, for `--print-config`; null is off. */
 export function effectiveSettings(options: CommandContext['options']): Record<string, Effective> {
-  const { lr, batchSamples, publishEvery } = defaultsOf(options);
+  const { lr, batch, publishEvery } = defaultsOf(options);
   const by = (value: number) => ({ value, from: `objective ${options.objective}` });
-  const common = { lr: by(lr), 'batch-samples': by(batchSamples), 'publish-every': by(publishEvery) };
+  const counted = options.objective === 'grpo' || options.objective === 'sft' ? 'batch-samples' : 'batch-groups';
+  const common = { lr: by(lr), [counted]: by(batch), 'publish-every': by(publishEvery) };
   return options.objective === 'grpo' ? { ...common, ...objectiveSettings(options) } : common;
 }
 

@@ -38,7 +38,13 @@ const input: OptionSpec[] = [
 ];
 
 const objective: OptionSpec[] = [
-  { name: 'objective', type: 'string', choices: ['grpo', 'sft'], default: 'grpo', describe: 'What is minimised' },
+  {
+    name: 'objective',
+    type: 'string',
+    choices: ['grpo', 'sft', 'dpo', 'kto'],
+    default: 'grpo',
+    describe: 'What is minimised; dpo and kto learn from what dart-curate pairs makes',
+  },
   {
     name: 'preset',
     type: 'string',
@@ -81,6 +87,30 @@ const objective: OptionSpec[] = [
     value: 'L',
     describe: 'Length that `constant` divides by; without it the longest reply of the minibatch',
   },
+  {
+    name: 'preference-beta',
+    type: 'number',
+    value: 'B',
+    min: 0,
+    default: 0.1,
+    describe: 'dpo, kto: how closely the policy is held to the one that training began with',
+  },
+  {
+    name: 'desirable-weight',
+    type: 'number',
+    value: 'W',
+    min: 0,
+    default: 1,
+    describe: 'kto: weight of desirable episodes',
+  },
+  {
+    name: 'undesirable-weight',
+    type: 'number',
+    value: 'W',
+    min: 0,
+    default: 1,
+    describe: 'kto: weight of undesirable episodes',
+  },
 ];
 
 const optimiser: OptionSpec[] = [
@@ -89,7 +119,7 @@ const optimiser: OptionSpec[] = [
     type: 'number',
     value: 'RATE',
     min: 0,
-    describe: 'Peak learning rate; without it 2e-4, and 1e-3 for sft (right for the embedded policy)',
+    describe: 'Peak learning rate; without it 2e-4, for sft 1e-3, for dpo and kto 1e-4 (right for the embedded policy)',
   },
   {
     name: 'lr-schedule',
@@ -105,7 +135,8 @@ const optimiser: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
-    describe: 'Where linear and cosine end; without it --max-updates, and for sft the number that there will be',
+    describe:
+      'Where linear and cosine end; without it --max-updates, and for sft, dpo and kto the number that there will be',
   },
   { name: 'betas', type: 'string', value: 'B1,B2', default: '0.9,0.95', describe: 'Decay of AdamW’s moments' },
   {
@@ -123,7 +154,7 @@ const optimiser: OptionSpec[] = [
     value: 'N',
     min: 1,
     default: 1,
-    describe: 'Passes over an update’s steps; for sft over all demonstrations',
+    describe: 'Passes over an update’s steps; for sft over all demonstrations, for dpo and kto over all preferences',
   },
   { name: 'minibatches', type: 'integer', value: 'N', min: 1, default: 1, describe: 'Optimiser steps a pass' },
   {
@@ -131,9 +162,15 @@ const optimiser: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
-    describe: 'Selected steps an update, rounded up to whole groups (256; sft 64)',
+    describe: 'Selected steps an update, rounded up to whole groups (256; sft 64); not for dpo and kto',
   },
-  { name: 'batch-groups', type: 'integer', value: 'N', min: 1, describe: 'Groups an update, instead of steps' },
+  {
+    name: 'batch-groups',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    describe: 'Groups an update, instead of steps; dpo: pairs of episodes (8), kto: episodes (16)',
+  },
   {
     name: 'micro-batch',
     type: 'integer',
@@ -159,7 +196,7 @@ const output: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 0,
-    describe: 'Updates between versions; 0 only at the end (1; sft: after each pass)',
+    describe: 'Updates between versions; 0 only at the end (1; sft, dpo, kto: after each pass)',
   },
   { name: 'keep-versions', type: 'integer', value: 'K', min: 1, default: 8, describe: 'Newest versions that stay' },
   {
@@ -175,47 +212,6 @@ const limits: OptionSpec[] = [
   { name: 'max-updates', type: 'integer', value: 'N', min: 0, describe: 'Updates in all, those before a restart too' },
   { name: 'max-samples', type: 'integer', value: 'N', min: 0, describe: 'Steps learned from in all' },
   { name: 'max-seconds', type: 'number', value: 'S', min: 0, describe: 'Seconds of this run' },
-];
-
-const guards: OptionSpec[] = [
-  {
-    name: 'stop-if',
-    type: 'string',
-    value: 'RULE',
-    multiple: true,
-    describe:
-      'End with exit 1 before the update is published in which a metric passes a limit, as in "approx_kl>0.2" or "entropy<0.05 for 3" (updates in a row); may be given several times',
-  },
-  {
-    name: 'evaluations',
-    type: 'string',
-    value: 'FILE',
-    describe:
-      'File that others append the output of dart-eval on the published versions to; the best version is kept in best.json',
-  },
-  {
-    name: 'rollback-drop',
-    type: 'number',
-    value: 'D',
-    min: 0,
-    max: 1,
-    describe: 'Go back to the best version when a newer one scores lower by more than D (0.1 is ten points)',
-  },
-  {
-    name: 'rollback-interval',
-    type: 'boolean',
-    describe:
-      'Go back when the 95% interval of a newer one lies below the best score; with --rollback-drop both must hold',
-  },
-];
-
-const reports: OptionSpec[] = [
-  {
-    name: 'tensorboard',
-    type: 'string',
-    value: 'DIR',
-    describe: 'Write the metrics as TensorBoard event files, too (folders that are missing are made)',
-  },
 ];
 
 const machine: OptionSpec[] = [
@@ -245,7 +241,5 @@ export const TRAIN_OPTIONS: readonly OptionSpec[] = [
   ...under('Optimiser', optimiser),
   ...under('Versions', output),
   ...under('Limits', limits),
-  ...under('Guards', guards),
-  ...under('Reports', reports),
   ...under('Machine', machine),
 ];

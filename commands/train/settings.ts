@@ -43,8 +43,8 @@ export function trainingConfig(options: Options, device: Device): TrainSettings 
     objective: objectiveOf(options),
     learner: learnerSettings(options, limits.maxUpdates),
     engine: engineSettings(options, device),
-    batchSamples: numberOf(options, 'batch-samples') ?? defaults.batchSamples,
-    batchGroups: numberOf(options, 'batch-groups') ?? defaults.batchGroups,
+    batchSamples: numberOf(options, 'batch-samples') ?? defaults.batch,
+    batchGroups: numberOf(options, 'batch-groups'),
     limits,
     publishEvery: numberOf(options, 'publish-every') ?? defaults.publishEvery,
     minReward: options['all-outcomes'] === true ? null : numberOf(options, 'min-reward'),
@@ -98,7 +98,28 @@ function engineSettings(options: Options, device: Device): TrainSettings['engine
 }
 
 function objectiveOf(options: Options): Objective {
-  return options.objective === 'sft' ? { kind: 'sft' } : { kind: 'policy', policy: policyObjective(options) };
+  if (options.objective === 'sft') return { kind: 'sft' };
+  if (options.objective === 'grpo') return { kind: 'policy', policy: policyObjective(options) };
+  checkPreferenceBatch(options);
+  const beta = positive(options, 'preference-beta');
+  if (options.objective === 'dpo') return { kind: 'dpo', beta };
+  const weight = (name: string) => numberOf(options, name) ?? 1;
+  const weights = { desirableWeight: weight('desirable-weight'), undesirableWeight: weight('undesirable-weight') };
+  return { kind: 'kto', beta, ...weights };
+}
+
+/** An update of preferences is counted in what is never divided. */
+function checkPreferenceBatch(options: Options): void {
+  const unit = options.objective === 'dpo' ? 'pairs' : 'episodes';
+  if (numberOf(options, 'batch-samples') !== null) {
+    const message = `it counts steps, and ${options.objective} learns from whole ${unit}`;
+    throw new DartError(message, { where: '--batch-samples', hint: `--batch-groups N, which counts ${unit}` });
+  }
+  if (options.objective === 'kto' && numberOf(options, 'batch-groups') === 1) {
+    throw new DartError('kto measures an episode against another of its update, and so needs two or more', {
+      where: '--batch-groups',
+    });
+  }
 }
 
 /** The policy objective: preset, variant, then what was asked for by name. */

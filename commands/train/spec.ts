@@ -44,7 +44,7 @@ export const spec: CommandSpec = {
   summary: 'Update the policy from curated samples',
   description: [
     'Reads sample records, gathers whole groups, selects the steps of high entropy, and updates the policy whenever enough of them are there. Each update is reported as metric records; versions are published whole into --publish DIR, where rollouts find them, and the same command goes on from the newest one.',
-    'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them.',
+    'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them. With dpo or kto it reads preference records to their end and learns to prefer whole episodes.',
     'The network itself runs on the CPU. With --device cuda:N the policy loss, the log-probabilities and AdamW are computed on that GPU, and each call copies its arrays there and back: that can pay only where the vocabulary is large. --device cpu touches nothing of CUDA. The same samples end at the same bytes on the same device with the same --threads.',
   ].join('\n\n'),
   options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
@@ -61,12 +61,17 @@ export const spec: CommandSpec = {
       describe: 'imitate successful trajectories',
     },
     {
+      command:
+        'dart-curate pairs --for dpo --pairs 4 rollouts.ndjson | dart-train --objective dpo --policy onnx:base.onnx --publish runs/dpo --epochs 4',
+      describe: 'prefer the successes of a task to its failures',
+    },
+    {
       command: 'dart-train samples.ndjson --policy onnx:base.onnx --publish runs/plain --preset grpo --no-tis',
       describe: 'the plain baseline from a file of samples',
     },
   ],
   exitCodes: {
-    1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate)',
+    1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate; dpo, kto: no preference, or only one label)',
     75: 'another dart-train publishes into the folder',
   },
   effective: async (options) => (await import('./effective.ts')).effectiveSettings(options),

@@ -122,7 +122,7 @@ _dart() {
     'dart-curate explain --on-error') words='fail skip' ;;
     'dart-curate explain --log-level') words='error warn info debug' ;;
     'dart-curate explain --log-format') words='text json' ;;
-    'dart-train --objective') words='grpo sft' ;;
+    'dart-train --objective') words='grpo sft dpo kto' ;;
     'dart-train --preset') words='dart arpo grpo' ;;
     'dart-train --loss') words='grpo gspo cispo dr_grpo dapo' ;;
     'dart-train --tis-level') words='token sequence' ;;
@@ -197,7 +197,7 @@ _dart() {
     'dart-curate pool export') words='--store --task --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate stats') words='--store --run-id --success-window --rollouts --min-steps --max-steps --length-slack --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-curate explain') words='--task --store --run-id --success-window --rollouts --min-steps --max-steps --length-slack --output --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
-    'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
+    'dart-train') words='export init --policy --init-from --blobs --follow --all-outcomes --min-reward --objective --preset --loss --keep-entropy --clip-low --clip-high --dual-clip --no-tis --tis-cap --tis-level --tis-mode --kl-beta --kl-estimator --entropy-coef --aggregation --aggregation-constant --preference-beta --desirable-weight --undesirable-weight --lr --lr-schedule --lr-warmup --lr-floor --lr-total-updates --betas --weight-decay --max-grad-norm --epochs --minibatches --batch-samples --batch-groups --micro-batch --max-bad-updates --publish --publish-every --keep-versions --store --run-id --max-updates --max-samples --max-seconds --device --threads --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;
     'dart-train export') words='--output --version-number --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-train init') words='--output --reading-steps --seed --on-error --config --print-config --quiet --log-level --log-format --help --version' ;;
     'dart-eval') words='score compare check fetch-assets metric --tasks --meta --domain --id --sample --policy --env --repeats --temperature --max-steps --protocol --python-bridge --fail-at-limit --workers --resume --trajectories --blobs --assets --asset-cache --mirror --offline --fail-under --gate --baseline --max-regression --report --model --coordinates --request-timeout --request-tries --patience --spawn --gpus --start-timeout --output --table --seed --on-error --config --print-config --quiet --log-level --log-format --dry-run --help --version' ;;

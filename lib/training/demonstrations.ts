@@ -1,6 +1,7 @@
-import { DartError } from '../errors.ts';
+import { DartError, EXIT } from '../errors.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
+import { type Material, many } from './epochs.ts';
 import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory } from './examples.ts';
 import type { Spelling } from './spelling.ts';
 
@@ -11,7 +12,7 @@ export interface DemonstrationOptions {
   onBadRecord: (error: unknown) => void;
 }
 
-export interface Demonstrations {
+interface Demonstrations {
   examples: Example[];
   /** Different ones: steps that come one by one are of the episode that they name. */
   episodes: number;
@@ -29,7 +30,7 @@ export async function collectDemonstrations(
   input: AsyncIterable<ReadRecord>,
   spelling: Spelling,
   options: DemonstrationOptions,
-): Promise<Demonstrations> {
+): Promise<Material> {
   const all: Demonstrations = { examples: [], episodes: 0, refused: 0, unspelt: 0 };
   const taken = new Set<string>();
   const refused = new Set<string>();
@@ -46,7 +47,28 @@ export async function collectDemonstrations(
       options.onBadRecord(error);
     }
   }
-  return { ...all, episodes: taken.size, refused: refused.size };
+  return materialOf({ ...all, episodes: taken.size, refused: refused.size });
+}
+
+function materialOf({ examples, episodes, refused, unspelt }: Demonstrations): Material {
+  const left = [
+    refused > 0 ? `${many(refused, 'episode')} not imitated` : '',
+    unspelt > 0 ? `${many(unspelt, 'step')} not spelt` : '',
+  ];
+  const notes = left.filter(Boolean).join(', ');
+  return {
+    batch: { kind: 'sft', units: examples },
+    counts: { episodes, refused, unspelt_steps: unspelt, demonstrated_steps: examples.length },
+    note: `${many(examples.length, 'step')} of ${many(episodes, 'episode')} to imitate${notes ? ` (${notes})` : ''}`,
+    problem: examples.length > 0 ? null : nothing(),
+  };
+}
+
+function nothing(): DartError {
+  return new DartError('there is nothing to imitate: no demonstrated step could be used; nothing was published', {
+    hint: '--all-outcomes, or trajectories with successes',
+    exitCode: EXIT.negative,
+  });
 }
 
 /** Null where the record is not to be imitated. */

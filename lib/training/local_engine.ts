@@ -3,9 +3,11 @@ import { readSafetensors, writeSafetensors } from '../policy/network/safetensors
 import type { Batch, Engine, StepResult, StepSettings } from './engine.ts';
 import type { Example } from './examples.ts';
 import type { FrameCache } from './frames.ts';
+import type { TrainMetrics } from './metrics.ts';
 import type { TrainableModel } from './model.ts';
 import { type AdamSettings, Parameters } from './parameters.ts';
 import { inputsOf, lossAndGradient, microBatches, scorePass } from './passes.ts';
+import { preferenceLoss, type ReplyScores } from './preference_loss.ts';
 import type { Objective } from './presets.ts';
 import { tokenScales } from './scales.ts';
 import type { TrainerState } from './state.ts';
@@ -24,7 +26,7 @@ export interface LocalSettings {
 
 export interface LocalSurroundings {
   frames: Pick<FrameCache, 'get'>;
-  /** The frozen policy of the KL term; needed where β > 0. */
+  /** The frozen policy of the KL term and of preferences; null where `needsReference` says no. */
   reference: TrainableModel | null;
 }
 
@@ -70,11 +72,11 @@ export class LocalEngine implements Engine {
   }
 
   async step(batch: Batch, { lr, onPolicy }: StepSettings): Promise<StepResult> {
-    if (batch.kind === 'dpo' || batch.kind === 'kto') throw new Error(`no objective '${batch.kind}' here`);
-    const sums = await this.#gradient(batch.units, onPolicy);
-    if (sums === null) return notApplied();
+    const plan = await this.#plan(batch);
+    const statistics = plan && (await this.#gradient(plan.examples, plan.scales, onPolicy));
+    if (!plan || !statistics) return notApplied();
     const { applied, gradNorm } = this.parameters.update(this.#settings.adam, lr, this.#settings.device);
-    return { applied, loss: sums.loss, gradNorm, statistics: sums };
+    return { applied, loss: plan.loss ?? statistics.loss, gradNorm, statistics, more: plan.metrics };
   }
 
   async save(folder: string, { updates }: TrainerState): Promise<void> {
@@ -96,16 +98,41 @@ export class LocalEngine implements Engine {
     await this.#reference?.close();
   }
 
+  /** What the tokens of one optimiser step weigh; null where preferences have a log-probability that is not finite. */
+  async #plan(batch: Batch): Promise<Plan | null> {
+    const { objective, aggregationConstant, device } = this.#settings;
+    if (batch.kind === 'dpo' || batch.kind === 'kto') {
+      return preferenceLoss(batch, objective, (examples) => this.#scoreReplies(examples), device);
+    }
+    const examples = batch.units;
+    const lengths = examples.map((example) => example.tokens.length);
+    const aggregation = objective.kind === 'policy' ? objective.policy.aggregation : 'token-mean';
+    return { examples, scales: tokenScales(lengths, aggregation, aggregationConstant) };
+  }
+
+  async #scoreReplies(examples: readonly Example[]): Promise<ReplyScores> {
+    const { microBatch, device } = this.#settings;
+    const of = async (model: TrainableModel) =>
+      (await scorePass(model, examples, this.#frames, microBatch, device)).map(({ logp }) => replyLogp(logp));
+    return { policy: await of(this.model), reference: await of(this.#frozen()) };
+  }
+
+  #frozen(): TrainableModel {
+    if (!this.#reference) throw new Error('this objective needs a reference policy');
+    return this.#reference;
+  }
+
   /**
    * Fills the parameters' gradient from one optimiser step's examples.
    * @returns the sums over its tokens; null where the loss was not finite.
    */
-  async #gradient(examples: readonly Example[], onPolicy: boolean): Promise<PolicyStatistics | null> {
-    const { objective, microBatch, aggregationConstant, device } = this.#settings;
-    const lengths = examples.map((example) => example.tokens.length);
+  async #gradient(
+    examples: readonly Example[],
+    scales: ArrayLike<number>,
+    onPolicy: boolean,
+  ): Promise<PolicyStatistics | null> {
+    const { objective, microBatch, device } = this.#settings;
     const policy = objective.kind === 'policy' ? objective.policy : null;
-    const aggregation = policy?.aggregation ?? 'token-mean';
-    const scales = tokenScales(lengths, aggregation, aggregationConstant);
     const parts: PolicyStatistics[] = [];
     this.parameters.clearGradient();
     for (const { indices, temperature } of microBatches(examples, microBatch)) {
@@ -125,12 +152,25 @@ export class LocalEngine implements Engine {
   async #referenceLogp(inputs: ReturnType<typeof inputsOf>, temperature: number): Promise<Float32Array | null> {
     const { objective, device } = this.#settings;
     if (objective.kind !== 'policy' || objective.policy.klBeta === 0) return null;
-    if (!this.#reference) throw new Error('a KL term needs a reference policy');
-    const logits = await this.#reference.forward(inputs, { gradient: false });
+    const logits = await this.#frozen().forward(inputs, { gradient: false });
     const target = Int32Array.from(inputs.flatMap(({ tokens }) => [...tokens]));
     const { vocabulary } = this.model;
     return logpEntropy({ logits, vocabulary, target, temperature, nonfinite: 'count', device }).logp;
   }
+}
+
+interface Plan {
+  examples: readonly Example[];
+  /** Of each example's tokens. */
+  scales: ArrayLike<number>;
+  /** Where it is no sum over tokens. */
+  loss?: number;
+  metrics?: TrainMetrics;
+}
+
+/** Log-probability of a whole reply; a token that the policy excludes is unscored, as in the pass with gradient. */
+function replyLogp(logp: Float32Array): number {
+  return logp.reduce((sum, value) => (value === Number.NEGATIVE_INFINITY ? sum : sum + value), 0);
 }
 
 function notApplied(): StepResult {

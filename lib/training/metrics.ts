@@ -2,12 +2,15 @@ import type { Metric } from '../stream/records.ts';
 
 /**
  * Every number that the trainer reports, once: emission takes names from here only, and `docs/metrics.md` is held to
- * this table by a test. Names follow cleanrl (`approx_kl`, `clipfrac`) and verl where those have one.
+ * this table by a test. Names follow cleanrl (`approx_kl`, `clipfrac`), verl and, for preferences, TRL where those have one.
  *
  * Notation: p current policy, o policy at the start of the update, m behaviour policy, f frozen reference.
  */
 export const TRAIN_METRICS = {
-  'train/loss': ['nats', 'The minimised quantity: policy term + β · KL − coefficient · entropy; for sft the mean NLL'],
+  'train/loss': [
+    'nats',
+    'The minimised quantity: policy term + β · KL − coefficient · entropy; for sft the mean NLL; for dpo and kto their mean',
+  ],
   'train/grad_norm': ['', 'Global L2 norm of the gradient before clipping'],
   'train/lr': ['', 'Learning rate of this update'],
   'train/approx_kl': ['nats', 'Mean over tokens of (r − 1) − ln r with r = p/o; 0 with one minibatch and one epoch'],
@@ -48,7 +51,12 @@ export const TRAIN_METRICS = {
   'train/samples_per_s': ['steps/s', 'Steps learned from per second of the update itself'],
   'train/update_s': ['s', 'Duration of the update: selection, forward and backward passes, optimiser'],
   'train/wait_s': ['s', 'Time spent waiting for groups before this update'],
-  'train/epoch': ['epochs', 'Passes over the demonstrations so far (sft)'],
+  'train/rewards_chosen': ['nats', 'Mean of β (ln p − ln f) over the chosen episodes (dpo), the desirable ones (kto)'],
+  'train/rewards_rejected': ['nats', 'The same over the rejected episodes (dpo), the undesirable ones (kto)'],
+  'train/rewards_margins': ['nats', 'The difference of these two means'],
+  'train/rewards_accuracies': ['share', 'Pairs whose chosen episode has the greater β (ln p − ln f) (dpo)'],
+  'train/kl': ['nats', 'Reference point z: mean ln p − ln f of mismatched episodes, 0 where it is below (kto)'],
+  'train/epoch': ['epochs', 'Passes over the demonstrations or preferences so far (sft, dpo, kto)'],
 } as const satisfies Record<string, readonly [unit: string, definition: string]>;
 
 export type TrainMetric = keyof typeof TRAIN_METRICS;
@@ -72,6 +80,9 @@ export function progressLine(metrics: TrainMetrics, update: number): string {
   const shown: [string, TrainMetric, number][] = [
     ['loss', 'train/loss', 4],
     ['reward', 'train/reward_mean', 2],
+    ['margin', 'train/rewards_margins', 3],
+    ['accuracy', 'train/rewards_accuracies', 2],
+    ['kl', 'train/kl', 3],
     ['entropy', 'train/entropy', 3],
     ['grad', 'train/grad_norm', 2],
     ['w', 'train/tis_mean', 3],

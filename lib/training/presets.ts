@@ -136,12 +136,14 @@ export const LOSSES = {
 export type LossName = keyof typeof LOSSES;
 
 /**
- * What the objective decides where no option says otherwise. Learning rates fit the embedded policy (about 0.3 M weights;
- * reference embedded-policy.md §c).
+ * What the objective decides where no option says otherwise; `batch` is in steps, of dpo in pairs and of kto in episodes.
+ * Learning rates fit the embedded policy (about 0.3 M weights; reference embedded-policy.md §c).
  */
 export const OBJECTIVE_DEFAULTS = {
-  grpo: { lr: 2e-4, batchSamples: 256, batchGroups: null, publishEvery: 1 },
-  sft: { lr: 1e-3, batchSamples: 64, batchGroups: null, publishEvery: 0 },
+  grpo: { lr: 2e-4, batch: 256, publishEvery: 1 },
+  sft: { lr: 1e-3, batch: 64, publishEvery: 0 },
+  dpo: { lr: 1e-4, batch: 8, publishEvery: 0 },
+  kto: { lr: 1e-4, batch: 16, publishEvery: 0 },
 } as const;
 
 export type ObjectiveName = keyof typeof OBJECTIVE_DEFAULTS;

@@ -31,13 +31,13 @@ export function updateMetrics(result: UpdateResult, seconds: number): TrainMetri
   };
 }
 
-/** Of sft, only what means something without a behaviour policy. */
-export function imitationMetrics(result: UpdateResult, seconds: number, epoch: number): TrainMetrics {
+/** Of sft, dpo and kto, only what means something without a behaviour policy; and what the engine says besides. */
+export function offlineMetrics(result: UpdateResult, seconds: number, epoch: number): TrainMetrics {
   const all = updateMetrics(result, seconds);
   const names = ['train/loss', 'train/grad_norm', 'train/lr', 'train/entropy', 'train/kept_steps'] as const;
   const rates = ['train/tokens', 'train/tokens_per_s', 'train/samples_per_s', 'train/update_s'] as const;
   const chosen = Object.fromEntries([...names, ...rates].map((name) => [name, all[name]]));
-  return { ...chosen, 'train/epoch': epoch };
+  return { ...chosen, ...result.more, 'train/epoch': epoch };
 }
 
 /** What the groups of one update say of where they come from. */

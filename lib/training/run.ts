@@ -1,15 +1,14 @@
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Summary } from '../stream/records.ts';
 import { untilAborted } from '../stream/waiting.ts';
-import { collectDemonstrations, type Demonstrations } from './demonstrations.ts';
+import { collectDemonstrations } from './demonstrations.ts';
 import type { Engine } from './engine.ts';
-import { type GuardRule, Guards } from './guards.ts';
-import { imitate, imitationUpdates, refuseNothing } from './imitation.ts';
+import { learnInEpochs, type Material, updatesInEpochs } from './epochs.ts';
 import { Learner, type LearnerSettings } from './learner.ts';
 import { trainOnSamples } from './online.ts';
+import { collectPreferences } from './preferences.ts';
 import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
-import { Evaluations, type RollbackRules } from './rollback.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
 import { stopReason } from './stopping.ts';
@@ -17,18 +16,15 @@ import { stopReason } from './stopping.ts';
 export interface TrainingConfig {
   objective: Objective;
   learner: LearnerSettings;
+  /** Steps that make an update; of dpo pairs, of kto episodes, where `batchGroups` does not say how many. */
   batchSamples: number;
   batchGroups: number | null;
   limits: SessionLimits;
-  /** Updates between versions; 0 publishes at the end (and after each pass of sft) only. */
+  /** Updates between versions; 0 publishes at the end (and after each pass of sft, dpo and kto) only. */
   publishEvery: number;
   /** sft: least reward that is imitated; null takes every scored trajectory. */
   minReward: number | null;
   baseSha256: string;
-  /** Rules about the metrics that end the run. */
-  stopIf?: readonly GuardRule[];
-  /** What is made of evaluations in the input; null or absent passes them on. */
-  rollback?: RollbackRules | null;
 }
 
 export interface TrainingSurroundings {
@@ -52,7 +48,7 @@ export async function runTraining(
   around: TrainingSurroundings,
 ): Promise<Summary> {
   const { objective } = config;
-  if (objective.kind !== 'policy') return runImitation(input, config, around);
+  if (objective.kind !== 'policy') return runInEpochs(input, objective.kind, config, around);
   const session = await openSession(config, config.learner, around);
   const { batchSamples, batchGroups } = config;
   const options = { objective: objective.policy, batchSamples, batchGroups, ...around };
@@ -60,24 +56,35 @@ export async function runTraining(
   return session.summary(stopped, counts);
 }
 
-async function runImitation(
+/** The objectives whose input has an end, which comes before the first update. */
+async function runInEpochs(
   input: AsyncIterable<ReadRecord>,
+  kind: 'sft' | 'dpo' | 'kto',
   config: TrainingConfig,
   around: TrainingSurroundings,
 ): Promise<Summary> {
-  const { signal, engine, passOn, onBadRecord } = around;
-  const { minReward, batchSamples, learner } = config;
-  const read = untilAborted(input, signal);
-  const shown = await collectDemonstrations(read, engine, { minReward, passOn, onBadRecord });
-  if (!signal.aborted) refuseNothing(shown.examples);
-  const options = { epochs: learner.epochs, batchSamples, seed: learner.seed, signal };
-  const total = learner.schedule.total ?? imitationUpdates(shown.examples.length, options);
+  const { signal } = around;
+  const { batchSamples, batchGroups, learner } = config;
+  const material = await collect(untilAborted(input, signal), kind, config, around);
+  if (!signal.aborted && material.problem) throw material.problem;
+  const batchUnits = (kind === 'sft' ? null : batchGroups) ?? batchSamples;
+  const options = { epochs: learner.epochs, batchUnits, seed: learner.seed, signal };
+  const total = learner.schedule.total ?? updatesInEpochs(material.batch.units.length, options);
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
   const session = await openSession(config, settings, around);
-  around.output.note(describeDemonstrations(shown));
-  const stopped = signal.aborted ? stopReason(signal) : await imitate(session, shown.examples, options);
-  const { episodes, refused, unspelt, examples } = shown;
-  return session.summary(stopped, { episodes, refused, unspelt_steps: unspelt, demonstrated_steps: examples.length });
+  around.output.note(material.note);
+  const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
+  return session.summary(stopped, material.counts);
+}
+
+function collect(
+  input: AsyncIterable<ReadRecord>,
+  kind: 'sft' | 'dpo' | 'kto',
+  { minReward }: TrainingConfig,
+  { engine, passOn, onBadRecord }: TrainingSurroundings,
+): Promise<Material> {
+  if (kind === 'sft') return collectDemonstrations(input, engine, { minReward, passOn, onBadRecord });
+  return collectPreferences(input, engine, kind, { passOn, onBadRecord });
 }
 
 async function openSession(
@@ -88,10 +95,8 @@ async function openSession(
   const { publisher, output, engine } = around;
   const learner = new Learner(engine, settings);
   const state = await begin(learner, publisher, config.baseSha256, output);
-  const { limits, publishEvery, stopIf = [], rollback } = config;
-  const guards = new Guards(stopIf);
-  const evaluations = rollback ? new Evaluations(publisher.dir, rollback) : null;
-  return new Session(learner, state, { limits, publishEvery, output, publisher, guards, evaluations });
+  const { limits, publishEvery } = config;
+  return new Session(learner, state, { limits, publishEvery, output, publisher });
 }
 
 /** Resumes, or makes version 0 known, so that rollouts can start on it. */
@@ -113,17 +118,4 @@ async function begin(
   learner.updates = state.updates;
   output.note(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
   return state;
-}
-
-function describeDemonstrations({ episodes, refused, unspelt, examples }: Demonstrations): string {
-  const left = [
-    refused > 0 ? `${many(refused, 'episode')} not imitated` : '',
-    unspelt > 0 ? `${many(unspelt, 'step')} not spelt` : '',
-  ];
-  const notes = left.filter(Boolean).join(', ');
-  return `${many(examples.length, 'step')} of ${many(episodes, 'episode')} to imitate${notes ? ` (${notes})` : ''}`;
-}
-
-function many(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

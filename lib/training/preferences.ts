@@ -1,0 +1,139 @@
+import { DartError, EXIT } from '../errors.ts';
+import { parseRecord } from '../stream/parse.ts';
+import type { ReadRecord } from '../stream/reader.ts';
+import type { Preference } from '../stream/records.ts';
+import type { Episode, LabelledEpisode, Pair } from './engine.ts';
+import { type Material, many } from './epochs.ts';
+import { examplesOfSteps } from './examples.ts';
+import type { Spelling } from './spelling.ts';
+
+export interface PreferenceOptions {
+  passOn: (record: ReadRecord['record']) => Promise<void>;
+  onBadRecord: (error: unknown) => void;
+}
+
+/** All pairs (dpo) or labelled episodes (kto) out of a stream with `preference` records. */
+export async function collectPreferences(
+  input: AsyncIterable<ReadRecord>,
+  spelling: Spelling,
+  kind: 'dpo' | 'kto',
+  options: PreferenceOptions,
+): Promise<Material> {
+  return kind === 'dpo'
+    ? pairs(await gather(input, 'dpo', (read) => pairOf(read, spelling), options))
+    : labelled(await gather(input, 'kto', (read) => labelledOf(read, spelling), options));
+}
+
+interface Read {
+  preference: Preference;
+  where: string;
+}
+
+interface Gathered<Unit> {
+  units: Unit[];
+  /** Records with a reply that the vocabulary cannot spell: a part of an episode would be another episode. */
+  unspelt: number;
+}
+
+/** @param unitOf Null where a reply cannot be spelt. */
+async function gather<Unit>(
+  input: AsyncIterable<ReadRecord>,
+  kind: 'dpo' | 'kto',
+  unitOf: (read: Read) => Unit | null,
+  options: PreferenceOptions,
+): Promise<Gathered<Unit>> {
+  const all: Gathered<Unit> = { units: [], unspelt: 0 };
+  for await (const { record, where } of input) {
+    if (record.type !== 'preference') {
+      await options.passOn(record);
+      continue;
+    }
+    try {
+      const preference = parseRecord('preference', record, where);
+      refuseOther(preference, kind, where);
+      const unit = unitOf({ preference, where });
+      if (unit === null) all.unspelt += 1;
+      else all.units.push(unit);
+    } catch (error) {
+      options.onBadRecord(error);
+    }
+  }
+  return all;
+}
+
+function refuseOther({ objective }: Preference, kind: 'dpo' | 'kto', where: string): void {
+  if (objective === kind) return;
+  throw new DartError(`a preference for ${objective}, of which ${kind} cannot learn`, {
+    where,
+    hint: `dart-train --objective ${objective}, or dart-curate pairs --for ${kind}`,
+  });
+}
+
+function pairOf({ preference, where }: Read, spelling: Spelling): Pair | null {
+  const chosen = episodeOf(preference, 'chosen', where, spelling);
+  const rejected = episodeOf(preference, 'rejected', where, spelling);
+  return chosen && rejected && { chosen, rejected };
+}
+
+function labelledOf({ preference, where }: Read, spelling: Spelling): LabelledEpisode | null {
+  const episode = episodeOf(preference, 'completion', where, spelling);
+  return episode && { episode, label: preference.label === true };
+}
+
+function episodeOf(
+  preference: Preference,
+  side: 'chosen' | 'rejected' | 'completion',
+  where: string,
+  spelling: Spelling,
+): Episode | null {
+  // The schema promises the sides of the record's objective.
+  const { trajectory_id: id, steps } = preference[side]!;
+  if (steps.length === 0) throw new DartError(`not a valid preference: ${side}.steps: there is no step`, { where });
+  const examples = examplesOfSteps({ id, instruction: preference.instruction, steps }, where, spelling);
+  return examples.every((example) => example !== null) ? examples : null;
+}
+
+function pairs({ units, unspelt }: Gathered<Pair>): Material {
+  const steps = units.reduce((sum, { chosen, rejected }) => sum + chosen.length + rejected.length, 0);
+  return {
+    batch: { kind: 'dpo', units },
+    counts: { pairs: units.length, preferred_steps: steps, unspelt_pairs: unspelt },
+    note: `${many(units.length, 'pair')} of episodes, ${many(steps, 'step')}${left(unspelt, 'pair')}`,
+    problem: units.length > 0 ? null : nothing('dpo', unspelt),
+  };
+}
+
+function labelled({ units, unspelt }: Gathered<LabelledEpisode>): Material {
+  const steps = units.reduce((sum, { episode }) => sum + episode.length, 0);
+  const desirable = units.filter(({ label }) => label).length;
+  const undesirable = units.length - desirable;
+  const kinds = `${desirable} desirable and ${undesirable} undesirable`;
+  return {
+    batch: { kind: 'kto', units },
+    counts: { desirable, undesirable, preferred_steps: steps, unspelt_episodes: unspelt },
+    note: `${kinds} episodes, ${many(steps, 'step')}${left(unspelt, 'episode')}`,
+    problem: units.length === 0 ? nothing('kto', unspelt) : oneKind(desirable, undesirable),
+  };
+}
+
+function left(unspelt: number, what: string): string {
+  return unspelt > 0 ? ` (${many(unspelt, what)} not spelt)` : '';
+}
+
+function nothing(kind: 'dpo' | 'kto', unspelt: number): DartError {
+  const why = unspelt > 0 ? `the policy cannot spell the replies of any (${unspelt})` : 'none came';
+  return new DartError(`there are no preferences to learn from: ${why}; nothing was published`, {
+    hint: `dart-curate pairs --for ${kind} … | dart-train --objective ${kind} …`,
+    exitCode: EXIT.negative,
+  });
+}
+
+function oneKind(desirable: number, undesirable: number): DartError | null {
+  if (desirable > 0 && undesirable > 0) return null;
+  const all = many(desirable + undesirable, 'episode');
+  return new DartError(`kto needs desirable and undesirable episodes, and has only ${all} of one kind`, {
+    where: `${desirable} desirable, ${undesirable} undesirable`,
+    hint: 'more trajectories, or another --threshold of dart-curate pairs; nothing was published',
+    exitCode: EXIT.negative,
+  });
+}
