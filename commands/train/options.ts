@@ -214,6 +214,47 @@ const limits: OptionSpec[] = [
   { name: 'max-seconds', type: 'number', value: 'S', min: 0, describe: 'Seconds of this run' },
 ];
 
+const guards: OptionSpec[] = [
+  {
+    name: 'stop-if',
+    type: 'string',
+    value: 'RULE',
+    multiple: true,
+    describe:
+      'End with exit 1 before the update is published in which a metric passes a limit, as in "approx_kl>0.2" or "entropy<0.05 for 3" (updates in a row); may be given several times',
+  },
+  {
+    name: 'evaluations',
+    type: 'string',
+    value: 'FILE',
+    describe:
+      'File that others append the output of dart-eval on the published versions to; the best version is kept in best.json',
+  },
+  {
+    name: 'rollback-drop',
+    type: 'number',
+    value: 'D',
+    min: 0,
+    max: 1,
+    describe: 'Go back to the best version when a newer one scores lower by more than D (0.1 is ten points)',
+  },
+  {
+    name: 'rollback-interval',
+    type: 'boolean',
+    describe:
+      'Go back when the 95% interval of a newer one lies below the best score; with --rollback-drop both must hold',
+  },
+];
+
+const reports: OptionSpec[] = [
+  {
+    name: 'tensorboard',
+    type: 'string',
+    value: 'DIR',
+    describe: 'Write the metrics as TensorBoard event files, too (folders that are missing are made)',
+  },
+];
+
 const machine: OptionSpec[] = [
   {
     name: 'device',
@@ -241,5 +282,7 @@ export const TRAIN_OPTIONS: readonly OptionSpec[] = [
   ...under('Optimiser', optimiser),
   ...under('Versions', output),
   ...under('Limits', limits),
+  ...under('Guards', guards),
+  ...under('Reports', reports),
   ...under('Machine', machine),
 ];

@@ -4,11 +4,13 @@ import { untilAborted } from '../stream/waiting.ts';
 import { collectDemonstrations } from './demonstrations.ts';
 import type { Engine } from './engine.ts';
 import { learnInEpochs, type Material, updatesInEpochs } from './epochs.ts';
+import { type GuardRule, Guards } from './guards.ts';
 import { Learner, type LearnerSettings } from './learner.ts';
 import { trainOnSamples } from './online.ts';
 import { collectPreferences } from './preferences.ts';
 import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
+import { Evaluations, type RollbackRules } from './rollback.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
 import { stopReason } from './stopping.ts';
@@ -25,6 +27,10 @@ export interface TrainingConfig {
   /** sft: least reward that is imitated; null takes every scored trajectory. */
   minReward: number | null;
   baseSha256: string;
+  /** Rules about the metrics that end the run. */
+  stopIf?: readonly GuardRule[];
+  /** What is made of evaluations in the input; null or absent passes them on. */
+  rollback?: RollbackRules | null;
 }
 
 export interface TrainingSurroundings {
@@ -95,8 +101,10 @@ async function openSession(
   const { publisher, output, engine } = around;
   const learner = new Learner(engine, settings);
   const state = await begin(learner, publisher, config.baseSha256, output);
-  const { limits, publishEvery } = config;
-  return new Session(learner, state, { limits, publishEvery, output, publisher });
+  const { limits, publishEvery, stopIf = [], rollback } = config;
+  const guards = new Guards(stopIf);
+  const evaluations = rollback ? new Evaluations(publisher.dir, rollback) : null;
+  return new Session(learner, state, { limits, publishEvery, output, publisher, guards, evaluations });
 }
 
 /** Resumes, or makes version 0 known, so that rollouts can start on it. */
