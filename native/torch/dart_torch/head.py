@@ -1,4 +1,4 @@
-"""LM head and policy loss together, some rows at a time: no matrix of tokens by vocabulary ever exists (docs/kernels.md).
+"""LM head and policy loss together, some rows at a time: no matrix of tokens by vocabulary exists (docs/kernels.md).
 
 For each chunk of rows logits = hidden W^T in the model's type, the kernel turns them into their gradient in place, and
 hidden's and W's gradients follow at once: made in the forward pass, handed on in backward.
@@ -15,7 +15,7 @@ from . import abi
 from .kernels import ENTROPY, LOGP, Kernels, LossSettings, Tokens, check_targets
 from .objectives import merge
 
-# Columns of W whose gradient is made at once where it is summed in another type than the model's: bounds what that takes.
+# Rows of W whose gradient is made at once where it is summed in another type than the model's: bounds what that takes.
 COLUMNS = 8192
 
 
@@ -31,25 +31,32 @@ class Outcome(NamedTuple):
 def head_weight(layer: nn.Module) -> tuple[Tensor, Tensor | None]:
     """The weight [V, H] and bias [V] or None that an LM head multiplies by right now.
 
-    Understood are nn.Linear and, of PEFT, a head trained in full (modules_to_save) and LoRA on the head, whose sum W + BA
-    is made whole; not LoRA dropout there. Raises ValueError on anything else, and on a weight that is sharded right now.
+    Understood are nn.Linear and, of PEFT, a head trained in full (modules_to_save) and LoRA on the head, whose sum
+    W + BA is made whole; not LoRA dropout there. Raises ValueError on anything else, and on a weight that is sharded
+    right now.
     """
     if hasattr(layer, "modules_to_save"):
         off = layer.disable_adapters or not layer.active_adapters
         return head_weight(layer.original_module if off else layer.modules_to_save[layer.active_adapters[0]])
     if hasattr(layer, "base_layer"):
         weight, bias = head_weight(layer.base_layer)
-        names = [] if layer.disable_adapters or layer.merged else [n for n in layer.active_adapters if n in layer.lora_A]
+        names = (
+            [] if layer.disable_adapters or layer.merged else [n for n in layer.active_adapters if n in layer.lora_A]
+        )
         for name in names:
             if layer.training and getattr(layer.lora_dropout[name], "p", 0) > 0 or layer.use_dora.get(name):
-                raise ValueError("LoRA on the LM head works without dropout and DoRA only. Try: leave lm_head out of the targets")
+                raise ValueError(
+                    "LoRA on the LM head works without dropout and DoRA only. Try: leave lm_head out of the targets"
+                )
             weight = weight + layer.get_delta_weight(name)
         return weight, bias
     weight = getattr(layer, "weight", None)
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise ValueError(f"an LM head must be a linear layer, not {type(layer).__name__}")
     if isinstance(weight, DTensor):
-        raise ValueError("the LM head's weight is sharded: call PolicyHead in the forward of the module that FSDP wraps at the root")
+        raise ValueError(
+            "the LM head's weight is sharded: call PolicyHead in the forward of the module that FSDP wraps at the root"
+        )
     return weight, layer.bias
 
 
@@ -63,7 +70,7 @@ class Span(NamedTuple):
 
 
 def spans(rows: int, chunk: int, offsets: list[int] | None = None) -> list[Span]:
-    """Cuts N rows into chunks; with offsets only between sequences, so that one longer than `chunk` is a chunk of its own.
+    """Cuts N rows into chunks; with offsets only between sequences: one longer than `chunk` is a chunk of its own.
 
     Raises ValueError on offsets that do not lead from 0 to N.
     """
@@ -160,13 +167,15 @@ class _HeadLoss(torch.autograd.Function):
 class PolicyHead(nn.Module):
     """An LM head with the policy loss behind it.
 
-    `layer` is the model's own LM head (see `head_weight`) and stays the model's: its parameters are not listed twice. `chunk`
-    is the number of rows whose logits exist at a time. Losses by sequence (gspo, sequence weights) need a sequence's mean
-    before its first gradient: there a chunk is whole sequences, and as long as the longest reply at least. `accumulate` is
-    the type in which the weight's gradient is summed over chunks.
+    `layer` is the model's own LM head (see `head_weight`) and stays the model's: its parameters are not listed twice.
+    `chunk` is the number of rows whose logits exist at a time. Losses by sequence (gspo, sequence weights) need a
+    sequence's mean before its first gradient: there a chunk is whole sequences, and as long as the longest reply at
+    least. `accumulate` is the type in which the weight's gradient is summed over chunks.
     """
 
-    def __init__(self, layer: nn.Module, kernels: Kernels, chunk: int = 1024, accumulate: torch.dtype = torch.float32) -> None:
+    def __init__(
+        self, layer: nn.Module, kernels: Kernels, chunk: int = 1024, accumulate: torch.dtype = torch.float32
+    ) -> None:
         super().__init__()
         if chunk < 1:
             raise ValueError(f"a chunk must have at least 1 row, not {chunk}")
@@ -175,9 +184,15 @@ class PolicyHead(nn.Module):
 
     def _weights(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor | None]:
         weight, bias = head_weight(self._layer[0])
-        if hidden.dim() != 2 or hidden.shape[1] != weight.shape[1] or (hidden.dtype, hidden.device) != (weight.dtype, weight.device):
+        if (
+            hidden.dim() != 2
+            or hidden.shape[1] != weight.shape[1]
+            or (hidden.dtype, hidden.device) != (weight.dtype, weight.device)
+        ):
             wanted, got = (f"{t.dtype} {list(t.shape)} on {t.device}" for t in (weight, hidden))
-            raise ValueError(f"hidden must have the width, type and device of the LM head's weight, {wanted}, not {got}")
+            raise ValueError(
+                f"hidden must have the width, type and device of the LM head's weight, {wanted}, not {got}"
+            )
         check_targets(targets, len(weight))
         return weight, bias
 
@@ -187,11 +202,14 @@ class PolicyHead(nn.Module):
     ) -> Outcome:  # fmt: skip
         """The loss of N tokens whose logits come from hidden [N, H]; the rest as `Tokens` has it.
 
-        Rows of a filler have target -1. Waits for the device twice, whatever the number of chunks.
-        Raises ValueError on tensors that do not fit and on targets beyond the vocabulary, RuntimeError from the kernels.
+        Rows of a filler have target -1. Waits for the device twice, whatever the number of chunks. Raises ValueError on
+        tensors that do not fit and on targets beyond the vocabulary, RuntimeError from the kernels.
         """
         weight, bias = self._weights(hidden, targets)
-        tokens, by_sequence = Tokens(targets, scale, advantage, old_logp, rollout_logp, ref_logp, offsets), settings.by_sequence
+        tokens, by_sequence = (
+            Tokens(targets, scale, advantage, old_logp, rollout_logp, ref_logp, offsets),
+            settings.by_sequence,
+        )
         if by_sequence and offsets is None:
             raise ValueError("gspo and sequence weights need the sequences' offsets")
         cuts = spans(len(hidden), self.chunk, offsets.tolist() if by_sequence else None)

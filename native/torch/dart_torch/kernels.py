@@ -85,7 +85,9 @@ def _matrix(name: str, tensor: Tensor) -> tuple[int, int, int]:
     """Pointer, row stride and type of [N, V]; rows must be contiguous, and may lie apart."""
     if tensor.dim() != 2 or tensor.dtype not in TYPES or (tensor.shape[1] > 1 and tensor.stride(1) != 1):
         known = "[N, V] in float32, bfloat16 or float16 with contiguous rows"
-        raise ValueError(f"{name} must be {known}, not {tensor.dtype} {list(tensor.shape)}, strides {list(tensor.stride())}")
+        raise ValueError(
+            f"{name} must be {known}, not {tensor.dtype} {list(tensor.shape)}, strides {list(tensor.stride())}"
+        )
     return tensor.data_ptr(), max(tensor.stride(0), tensor.shape[1]), TYPES[tensor.dtype]
 
 
@@ -117,25 +119,35 @@ class Kernels:
         return library, torch.cuda.current_stream(device).cuda_stream
 
     def policy_loss(
-        self, logits: Tensor, tokens: Tokens, settings: LossSettings, out: Tensor, statistics: Tensor, dlogits: Tensor | None
+        self,
+        logits: Tensor,
+        tokens: Tokens,
+        settings: LossSettings,
+        out: Tensor,
+        statistics: Tensor,
+        dlogits: Tensor | None,
     ) -> None:
         """dart_policy_loss on logits [N, V]; nobody looks for targets of V and above: see `check_targets`.
 
-        Writes out [5, N] float32 (LOGP, ENTROPY, RATIO, WEIGHT, TOKEN_LOSS), statistics [16] float64 (abi.STATISTICS) and,
-        unless None, dlogits [N, V], which may be `logits`.
+        Writes out [5, N] float32 (LOGP, ENTROPY, RATIO, WEIGHT, TOKEN_LOSS), statistics [16] float64 (abi.STATISTICS)
+        and, unless None, dlogits [N, V], which may be `logits`.
         """
         rows, vocabulary = logits.shape
         at, stride, kind = _matrix("logits", logits)
         to, to_stride, to_kind = (0, 0, kind) if dlogits is None else _matrix("dlogits", dlogits)
         if dlogits is not None and (dlogits.shape != logits.shape or dlogits.device != logits.device):
-            raise ValueError(f"dlogits must have the shape and device of logits, not {list(dlogits.shape)} on {dlogits.device}")
+            raise ValueError(
+                f"dlogits must have the shape and device of logits, not {list(dlogits.shape)} on {dlogits.device}"
+            )
         if out.dtype != torch.float32 or list(out.shape) != [5, rows] or out.device != logits.device:
-            raise ValueError(f"out must be torch.float32 {[5, rows]} on {logits.device}, not {out.dtype} {list(out.shape)}")
+            raise ValueError(
+                f"out must be torch.float32 {[5, rows]} on {logits.device}, not {out.dtype} {list(out.shape)}"
+            )
 
         def floats(name: str, tensor: Tensor | None) -> int:
             return _pointer(name, tensor, torch.float32, [rows], logits.device)
 
-        offsets = tokens.offsets
+        offsets, bounds = tokens.offsets, 0 if tokens.offsets is None else len(tokens.offsets)
         library, stream = self._open(logits.device)
         size = library.c.dart_policy_loss_workspace(rows)
         workspace = torch.empty(size, dtype=torch.uint8, device=logits.device)
@@ -146,14 +158,14 @@ class Kernels:
             target=_pointer("targets", tokens.targets, torch.int32, [rows], logits.device),
             scale=floats("scale", tokens.scale), advantage=floats("advantage", tokens.advantage),
             old_logp=floats("old_logp", tokens.old_logp), rollout_logp=floats("rollout_logp", tokens.rollout_logp),
-            ref_logp=floats("ref_logp", tokens.ref_logp), sequences=0 if offsets is None else len(offsets) - 1,
-            sequence_offsets=_pointer("offsets", offsets, torch.int32, [0 if offsets is None else len(offsets)], logits.device),
+            ref_logp=floats("ref_logp", tokens.ref_logp), sequences=max(bounds - 1, 0),
+            sequence_offsets=_pointer("offsets", offsets, torch.int32, [bounds], logits.device),
             temperature=settings.temperature, clip_low=settings.clip_low, clip_high=settings.clip_high,
             dual_clip=settings.dual_clip or 0, tis_cap=settings.tis_cap or 0, kl_beta=settings.kl_beta,
             entropy_coefficient=settings.entropy_coef, loss=SURROGATES[settings.surrogate],
-            tis_level=LEVELS[settings.tis_level], tis_mode=MODES[settings.tis_mode], kl=ESTIMATORS[settings.kl_estimator],
-            logp=written[LOGP], entropy=written[ENTROPY], ratio=written[RATIO], weight=written[WEIGHT],
-            token_loss=written[TOKEN_LOSS],
+            tis_level=LEVELS[settings.tis_level], tis_mode=MODES[settings.tis_mode],
+            kl=ESTIMATORS[settings.kl_estimator], logp=written[LOGP], entropy=written[ENTROPY],
+            ratio=written[RATIO], weight=written[WEIGHT], token_loss=written[TOKEN_LOSS],
             statistics=_pointer("statistics", statistics, torch.float64, [len(abi.STATISTICS)], logits.device),
             workspace=workspace.data_ptr(), stream=stream,
         ))  # fmt: skip
@@ -164,15 +176,23 @@ class Kernels:
         at, stride, kind = _matrix("logits", logits)
         library, stream = self._open(logits.device)
         library.call("dart_logp_entropy", abi.LogpEntropy(
-            rows=rows, vocabulary=vocabulary, logits=at, logits_stride=stride, logits_type=kind, temperature=temperature,
-            target=_pointer("targets", targets, torch.int32, [rows], logits.device), stream=stream,
+            rows=rows, vocabulary=vocabulary, logits=at, logits_stride=stride, logits_type=kind,
+            temperature=temperature, stream=stream,
+            target=_pointer("targets", targets, torch.int32, [rows], logits.device),
             logp=_pointer("logp", logp, torch.float32, [rows], logits.device),
             entropy=_pointer("entropy", entropy, torch.float32, [rows], logits.device),
         ))  # fmt: skip
 
-    def dpo(self, chosen: Tensor, rejected: Tensor, ref_chosen: Tensor, ref_rejected: Tensor, beta: float) -> tuple[Tensor, ...]:
+    def dpo(
+        self, chosen: Tensor, rejected: Tensor, ref_chosen: Tensor, ref_rejected: Tensor, beta: float
+    ) -> tuple[Tensor, ...]:
         """dart_dpo on B pairs, [B] float64 each: the loss [1] and its slopes by `chosen` and by `rejected` [B]."""
-        scores = {"policy_chosen": chosen, "policy_rejected": rejected, "ref_chosen": ref_chosen, "ref_rejected": ref_rejected}
+        scores = {
+            "policy_chosen": chosen,
+            "policy_rejected": rejected,
+            "ref_chosen": ref_chosen,
+            "ref_rejected": ref_rejected,
+        }
         device, pairs = chosen.device, len(chosen)
         at = {name: _pointer(name, each, torch.float64, [pairs], device) for name, each in scores.items()}
         loss, d_chosen, d_rejected = chosen.new_zeros(1), torch.zeros_like(chosen), torch.zeros_like(chosen)
@@ -184,11 +204,17 @@ class Kernels:
         return loss, d_chosen, d_rejected
 
     def kto(
-        self, policy: Tensor, ref: Tensor, desirable: Tensor, beta: float, reference_point: float, weights: tuple[float, float]
+        self,
+        policy: Tensor,
+        ref: Tensor,
+        desirable: Tensor,
+        beta: float,
+        reference_point: float,
+        weights: tuple[float, float],
     ) -> tuple[Tensor, Tensor]:
-        """dart_kto on B sequences, policy and ref [B] float64, desirable [B] uint8; weights of desirable and of other ones.
+        """dart_kto on B sequences, policy, ref [B] float64, desirable [B] uint8: the loss [1] and its slope by policy.
 
-        Returns the loss [1] and its slope by `policy` [B].
+        `weights` are of the desirable ones and of the others.
         """
         device, size = policy.device, [len(policy)]
         loss, slope = policy.new_zeros(1), torch.zeros_like(policy)
@@ -196,9 +222,9 @@ class Kernels:
         library.call("dart_kto", abi.Kto(
             sequences=len(policy), policy=_pointer("policy", policy, torch.float64, size, device),
             ref=_pointer("ref", ref, torch.float64, size, device),
-            desirable=_pointer("desirable", desirable, torch.uint8, size, device), beta=beta, reference_point=reference_point,
-            desirable_weight=weights[0], undesirable_weight=weights[1], loss=loss.data_ptr(), d_policy=slope.data_ptr(),
-            stream=stream,
+            desirable=_pointer("desirable", desirable, torch.uint8, size, device), beta=beta,
+            reference_point=reference_point, desirable_weight=weights[0], undesirable_weight=weights[1],
+            loss=loss.data_ptr(), d_policy=slope.data_ptr(), stream=stream,
         ))  # fmt: skip
         return loss, slope
 

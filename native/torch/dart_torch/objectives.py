@@ -1,4 +1,4 @@
-"""What stands around the policy loss: tokens' shares of the mean, preferences over whole replies, sums of statistics."""
+"""What stands around the policy loss: tokens' shares of the mean, preferences over whole replies, statistics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ def token_scales(lengths: Sequence[int], aggregation: str, constant: float | Non
 
     `lengths` are those of the whole optimiser step, of all ranks and micro-batches: then neither changes the mean. So
     gradients must be summed over the ranks, not averaged. token-mean: 1 / all tokens; sequence-mean:
-    1 / (tokens of the sequence * sequences); constant (Dr. GRPO): 1 / (sequences * constant), the longest sequence where
-    none is given. A sequence of no tokens gets 0 and is not counted. Raises ValueError on another aggregation.
+    1 / (tokens of the sequence * sequences); constant (Dr. GRPO): 1 / (sequences * constant), the longest sequence
+    where none is given. A sequence of no tokens gets 0 and is not counted. Raises ValueError on another aggregation.
     """
     sequences = sum(length > 0 for length in lengths)
     tokens = sum(lengths)
@@ -40,16 +40,18 @@ def spread(values: Sequence[float] | Tensor, offsets: Tensor) -> Tensor:
 def episode_sums(logp: Tensor, offsets: Tensor, episodes: Sequence[int], count: int) -> Tensor:
     """Sums the log-probabilities [N] of sequences, the s-th of episode episodes[s]: [count] float64, on logp's device.
 
-    Sequences of episode -1 are left out, and so are tokens whose target was excluded (-inf): they have no gradient either.
+    Sequences of episode -1 are left out, and so are tokens whose target was excluded (-inf): they have no gradient.
     """
     owner = torch.as_tensor(list(episodes), device=logp.device).repeat_interleave(offsets.diff().to(logp.device))
     scored = (owner >= 0) & (logp != -torch.inf)
-    return torch.zeros(count, dtype=torch.float64, device=logp.device).index_add_(0, owner[scored], logp[scored].double())
+    return torch.zeros(count, dtype=torch.float64, device=logp.device).index_add_(
+        0, owner[scored], logp[scored].double()
+    )
 
 
 @dataclass
 class Preference:
-    """A loss over episodes. `scales` [E] float64: what scales the tokens of each in the policy loss, surrogate "sft"."""
+    """A loss over episodes. `scales` [E] float64: what scales the tokens of each in the policy loss of kind "sft"."""
 
     loss: float
     scales: Tensor
@@ -59,13 +61,15 @@ class Preference:
 def dpo(kernels: Kernels, policy: Tensor, reference: Tensor, pairs: Sequence[Sequence[int]], beta: float) -> Preference:
     """Direct preference optimisation (Rafailov et al. 2023) on the episodes' summed log-probabilities [E] float64.
 
-    `pairs` [B, 2]: the chosen and the rejected episode. The loss is the mean over the pairs of all ranks. Raises ValueError
-    where there is no pair.
+    `pairs` [B, 2]: the chosen and the rejected episode. The loss is the mean over the pairs of all ranks. Raises
+    ValueError where there is no pair.
     """
     if not len(pairs):
         raise ValueError("dpo needs at least one pair")
     chosen, rejected = torch.as_tensor([list(pair) for pair in pairs], device=policy.device).unbind(1)
-    loss, by_chosen, by_rejected = kernels.dpo(policy[chosen], policy[rejected], reference[chosen], reference[rejected], beta)
+    loss, by_chosen, by_rejected = kernels.dpo(
+        policy[chosen], policy[rejected], reference[chosen], reference[rejected], beta
+    )
     slopes = torch.zeros_like(policy).index_add_(0, chosen, by_chosen).index_add_(0, rejected, by_rejected)
     rewards = beta * (policy - reference)
     good, bad = rewards[chosen], rewards[rejected]
@@ -88,8 +92,8 @@ def kto(
 ) -> Preference:  # fmt: skip
     """Kahneman-Tversky optimisation (Ethayarajh et al. 2024) on the episodes' summed log-probabilities [E] float64.
 
-    The loss is the mean over the episodes of all ranks; `reference_point` has no gradient. A reward's mean is left out where
-    no episode is of its kind. Raises ValueError where there is no episode.
+    The loss is the mean over the episodes of all ranks; `reference_point` has no gradient. A reward's mean is left out
+    where no episode is of its kind. Raises ValueError where there is no episode.
     """
     if not len(policy):
         raise ValueError("kto needs at least one episode")
