@@ -92,6 +92,20 @@ def save_weights(folder: Path, checkpoint: Path, policy: Policy) -> None:
         weights = path.name.endswith((".index.json", *LEFT))
         if path.is_file() and path.suffix in COPIED and not weights:
             shutil.copyfile(path, folder / path.name)
+    for name in ("preprocessor_config.json", "processor_config.json"):
+        limit_pixels(folder / name, policy.settings.pixels)
+
+
+def limit_pixels(path: Path, pixels: dict[str, int]) -> None:
+    """Writes the limits that training kept to where a server will look for them, under their old and new names."""
+    if not path.exists() or not pixels:
+        return
+    config = json.loads(path.read_text())
+    image = config if path.name == "preprocessor_config.json" else config.setdefault("image_processor", {})
+    image["size"] = {**image.get("size", {}), **pixels}
+    old = {"shortest_edge": "min_pixels", "longest_edge": "max_pixels"}
+    image.update({old[name]: value for name, value in pixels.items()})
+    path.write_text(json.dumps(config, indent=2))
 
 
 def save_adapters(folder: Path, checkpoint: Path, policy: Policy) -> None:

@@ -59,7 +59,7 @@ class Policy(nn.Module):
         model.requires_grad_(trained and settings.lora is None)
         if settings.freeze_vision and vision is not None:
             vision.requires_grad_(False)
-        self.backbone = model.base_model
+        self.backbone = (model.base_model,)  # no child of its own: its weights have one name, that below `model`
         fill_buffers(model, device)
         if trained and settings.gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -121,7 +121,7 @@ class Policy(nn.Module):
         pixels = batch.pixel_values
         if pixels is not None and batch.image_grid_thw is not None:
             more = {"pixel_values": pixels.to(self.device), "image_grid_thw": batch.image_grid_thw.to(self.device)}
-        hidden = self.backbone(
+        hidden = self.backbone[0](
             input_ids=batch.input_ids.to(self.device),
             attention_mask=None if batch.attention_mask is None else batch.attention_mask.to(self.device),
             position_ids=batch.position_ids.to(self.device),
@@ -205,7 +205,9 @@ def add_adapters(model: PreTrainedModel, settings: ModelSettings, vision: nn.Mod
     if targets == "all-linear":
         linear = [(name, module) for name, module in model.named_modules() if isinstance(module, nn.Linear)]
         skipped = {id(model.get_output_embeddings()), *tower}
-        targets = sorted({name.rpartition(".")[2] for name, module in linear if id(module) not in skipped})
+        # The last part of a name is enough for PEFT, but where it is a number: there the part before it belongs to it.
+        names = [name.split(".") for name, module in linear if id(module) not in skipped]
+        targets = sorted({".".join(name[-2:] if name[-1].isdigit() else name[-1:]) for name in names})
     config = LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,

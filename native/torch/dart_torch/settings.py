@@ -20,7 +20,10 @@ class LoraSettings:
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """`micro_tokens` is the most tokens of a micro-batch, `head_chunk` the rows whose logits exist at a time."""
+    """
+    `micro_tokens` is the most tokens of a micro-batch, `head_chunk` the rows whose logits exist at a time. Limits of
+    pixels: null is what the checkpoint's processor has.
+    """
 
     dtype: str = "bfloat16"
     lora: LoraSettings | None = None
@@ -33,11 +36,19 @@ class ModelSettings:
     head_chunk: int = 1024
     max_length: int = 32768
     offload: bool = False
+    min_pixels: int | None = None
+    max_pixels: int | None = None
 
     @property
     def compute(self) -> torch.dtype:
         """The type of activations, logits and gathered weights."""
         return {"bfloat16": torch.bfloat16, "float32": torch.float32}[self.dtype]
+
+    @property
+    def pixels(self) -> dict[str, int]:
+        """The limits that are given, under the names that image processors have for them."""
+        limits = {"shortest_edge": self.min_pixels, "longest_edge": self.max_pixels}
+        return {name: value for name, value in limits.items() if value is not None}
 
 
 @dataclass(frozen=True)

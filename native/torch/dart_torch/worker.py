@@ -3,8 +3,9 @@
 import resource
 import time
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -26,6 +27,15 @@ from .settings import OptimizerSettings, read, read_model
 
 T = TypeVar("T")
 Measured = list[tuple[Tensor, Tensor]]  # of each example the log-probability and entropy of each reply token, on the CPU
+
+
+class Wanted(NamedTuple):
+    """What the update wants of an example; NaN where a log-probability is not known."""
+
+    scale: float
+    advantage: float
+    old: Tensor  # [tokens]
+    rollout: Tensor  # [tokens]
 
 
 class Clock:
@@ -59,8 +69,8 @@ class Worker:
     def __init__(self, protocol: Protocol, mesh: DeviceMesh, device: torch.device):
         self.protocol, self.mesh, self.device = protocol, mesh, device
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
-        self.steps = 0
-        self.scored: dict[str, tuple[int, Tensor]] = {}  # id to the step before which it was scored, and [tokens]
+        self.scored: dict[str, Tensor] = {}  # id to logo [tokens]
+        self.moved = False  # the weights are others than those that were scored
 
     def handle(self, request: dict[str, Any]) -> Any:
         """The answer to a request. Raises ValueError on one that there is not, SampleFault where the next may come."""
@@ -88,6 +98,8 @@ class Worker:
         self.policy = policy(trained=True)
         self.reference = policy(trained=False).eval() if settings.reference == "copy" else None
         processor = AutoProcessor.from_pretrained(self.checkpoint, local_files_only=True)
+        size = processor.image_processor.size
+        processor.image_processor.size = type(size)(**{**dict(size), **settings.pixels})
         self.encoder = Encoder(processor, request["blobs"], settings.max_length, self.policy.vocabulary)
         self.optimizer = Optimizer(self.policy.trainable(), read(OptimizerSettings, request["optimizer"]))
         parameters, trainable = self.policy.count()
@@ -103,11 +115,12 @@ class Worker:
         }
 
     def score(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Log-probabilities under the current weights, kept for later steps, and entropies."""
+        """Log-probabilities under the current weights, kept until scores of later weights replace them, and entropies."""
         encoded = self.read(request["file"])
         measured = self.measure(encoded)
-        for each, (logp, _) in zip(encoded, measured):
-            self.scored[each.sample.id] = (self.steps, logp)
+        self.scored = {} if self.moved else self.scored
+        self.moved = False
+        self.scored |= {each.sample.id: logp for each, (logp, _) in zip(encoded, measured)}
         return {
             "entropy": [float(entropy.mean()) for _, entropy in measured],
             "tokens": [len(logp) for logp, _ in measured],
@@ -117,36 +130,25 @@ class Worker:
     def step(self, request: dict[str, Any]) -> dict[str, Any]:
         """One optimiser step on all examples of the file, or none where loss or gradient are not finite."""
         encoded, kind = self.read(request["file"]), request["kind"]
-        if request["fresh"]:
-            self.scored = {name: value for name, value in self.scored.items() if value[0] == self.steps}
         clock = Clock(self.device)
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats()
-        preference, advantages = None, None
-        if kind in ("dpo", "kto"):
-            preference = self.prefer(encoded, request)
-            scales = [float(preference.scales[e.sample.episode]) if e.sample.episode >= 0 else 0.0 for e in encoded]
-            clock.lap("forward")
-        else:
-            lengths = [len(each.input_ids) - each.reply_start for each in encoded]
-            aggregation = self.objective.get("aggregation", "token-mean")
-            scales = token_scales(lengths, aggregation, self.objective.get("aggregation_constant"))
-            advantages = [each.sample.advantage for each in encoded]
-        objective = self.objective if kind == "policy" else {"surrogate": "sft"}
-        old = self.old_logp(encoded) if kind == "policy" and not request["on_policy"] else None
+        objective: dict[str, Any] = self.objective if kind == "policy" else {"surrogate": "sft"}
+        preference = self.prefer(encoded, request) if kind in ("dpo", "kto") else None
+        clock.lap("forward")
+        wanted = self.wanted(encoded, preference, kind == "policy", request["on_policy"])
         batches = self.plan(encoded)
         parts = []
         self.policy.train()
         for done, batch in enumerate(batches):
-            outcome = self.gradient(batch, encoded, objective, scales, advantages, old, clock)
-            parts.append(outcome.statistics)
+            parts.append(self.gradient(batch, wanted, objective, clock))
             self.protocol.progress(done + 1, len(batches))
         statistics = merge(self.gather(merge(parts)))
         loss = statistics["loss"] if preference is None else preference.loss
         sound = statistics["nonfinite"] == 0 and abs(loss) < float("inf")
         applied, norm = self.optimizer.step(request["lr"], sound)
         clock.lap("optimizer")
-        self.steps += 1
+        self.moved = True
         return {
             "applied": applied,
             "loss": loss,
@@ -166,7 +168,7 @@ class Worker:
     def restore(self, request: dict[str, Any]) -> dict[str, Any]:
         """Goes on from a folder that `save` wrote with `state`."""
         checkpoint.restore(Path(request["folder"]), self.policy, self.optimizer, self.protocol.control)
-        self.scored = {}
+        self.moved = True
         return {}
 
     def read(self, file: str) -> list[Encoded]:
@@ -224,76 +226,69 @@ class Worker:
         finally:
             self.policy.train(training)
 
-    def gradient(
-        self,
-        batch: MicroBatch,
-        encoded: list[Encoded],
-        objective: dict[str, Any],
-        scales: list[float],
-        advantages: list[float] | None,
-        old: list[Tensor] | None,
-        clock: Clock,
-    ) -> Outcome:
-        """Adds one micro-batch's share to the gradients. `scales`, `advantages` and `old` have an entry an example."""
-        filler = batch.indices[0] < 0
-        offsets = batch.offsets.to(self.device)
+    def wanted(self, encoded: list[Encoded], preference: Preference | None, policy: bool, on_policy: bool) -> list[Wanted]:
+        """What the update wants of each example. A token's scale is its share of the whole step, over all ranks."""
+        lengths = [len(each.input_ids) - each.reply_start for each in encoded]
+        if preference is not None:
+            episodes = [each.sample.episode for each in encoded]
+            scales = [float(preference.scales[episode]) if episode >= 0 else 0.0 for episode in episodes]
+        else:
+            aggregation = self.objective.get("aggregation", "token-mean")
+            scales = token_scales(lengths, aggregation, self.objective.get("aggregation_constant"))
+        wanted = []
+        for each, length, scale in zip(encoded, lengths, scales):
+            sample, unknown = each.sample, torch.full((length,), torch.nan)
+            if policy and not on_policy and sample.id not in self.scored:
+                raise ValueError(f"{sample.where}: a step off the policy needs the example scored before")
+            old = self.scored[sample.id] if policy and not on_policy else unknown
+            rollout = unknown if sample.rollout_logp is None else torch.tensor(sample.rollout_logp)
+            wanted.append(Wanted(scale, sample.advantage if policy else 1.0, old, rollout))
+        return wanted
 
-        def each(values: list[float] | None) -> Tensor | None:
-            chosen = None if values is None else [0.0 if filler else values[index] for index in batch.indices]
-            return None if chosen is None else spread(chosen, offsets)
-
-        def tokens(values: list[Tensor] | None) -> Tensor | None:
-            if values is None or filler:
-                return None
-            return torch.cat([values[index] for index in batch.indices]).to(self.device)
-
-        lengths = [len(e.input_ids) - e.reply_start for e in encoded]
-        rollout = [
-            torch.full((length,), torch.nan) if e.sample.rollout_logp is None else torch.tensor(e.sample.rollout_logp)
-            for e, length in zip(encoded, lengths)
-        ]
+    def gradient(self, batch: MicroBatch, wanted: list[Wanted], objective: dict[str, Any], clock: Clock) -> dict[str, float]:
+        """Adds one micro-batch's share to the gradients; returns its statistics."""
         settings = LossSettings.of(objective, batch.temperature)
-        known = self.pass_without_gradient(batch, reference=True)[0] if settings.kl_beta else None
-        targets = torch.full_like(batch.targets, -1) if filler else batch.targets
-        inputs = (each(scales), each(advantages), tokens(old), tokens(rollout), known)
+        reference = self.pass_without_gradient(batch, reference=True)[0] if settings.kl_beta else None
+        offsets, targets = batch.offsets.to(self.device), batch.targets.to(self.device)
+        nothing = torch.full(targets.shape, torch.nan)
+        parts = [Wanted(0.0, 0.0, nothing, nothing) if index < 0 else wanted[index] for index in batch.indices]
+        if batch.indices[0] < 0:
+            targets = torch.full_like(targets, -1)
+        old, rollout = (torch.cat(each).to(self.device) for each in zip(*(part[2:] for part in parts)))
+        scale, advantage = (spread(each, offsets) for each in zip(*(part[:2] for part in parts)))
 
         def run(head: PolicyHead, hidden: Tensor) -> Outcome:
             clock.lap("forward")
-            outcome = head(hidden, targets.to(self.device), offsets, *inputs, settings)
+            outcome = head(hidden, targets, offsets, scale, advantage, old, rollout, reference, settings)
             clock.lap("head")
             return outcome
 
         outcome: Outcome = self.policy(batch, run)
         outcome.loss.backward()
         clock.lap("backward")
-        return outcome
-
-    def old_logp(self, encoded: list[Encoded]) -> list[Tensor]:
-        """What `score` measured, in the examples' order."""
-        for each in encoded:
-            if each.sample.id not in self.scored:
-                raise ValueError(f"{each.sample.where}: a step off the policy needs the example scored before")
-        return [self.scored[each.sample.id][1] for each in encoded]
+        return outcome.statistics
 
     def prefer(self, encoded: list[Encoded], request: dict[str, Any]) -> Preference:
         """The loss over episodes, and by how much each of their tokens' log-probabilities should move."""
         episodes = [each.sample.episode for each in encoded]
         count = max(episodes, default=-1) + 1
-        policy, reference = (self.sums(encoded, episodes, count, reference) for reference in (False, True))
+        policy, reference = self.sums(encoded, episodes, count)
         if request["kind"] == "dpo":
             return dpo(self.kernels, policy, reference, request["pairs"], self.objective["dpo"]["beta"])
         settings = self.objective["kto"]
-        moved = mismatched(encoded)
-        apart = [self.sums(moved, episodes, count, reference) for reference in (False, True)] if moved else []
-        point = kto_reference_point(*apart) if apart else 0.0
+        moved, owners = mismatched(encoded)
+        point = kto_reference_point(*self.sums(moved, owners, count)) if moved else 0.0
         weights = (settings["desirable_weight"], settings["undesirable_weight"])
         return kto(self.kernels, policy, reference, request["labels"], settings["beta"], point, *weights)
 
-    def sums(self, encoded: list[Encoded], episodes: list[int], count: int, reference: bool) -> Tensor:
-        """Each episode's summed log-probability [count], float64 on the CPU."""
-        logp = [logp for logp, _ in self.measure(encoded, reference)]
-        offsets = torch.tensor([0, *torch.tensor([len(each) for each in logp]).cumsum(0).tolist()])
-        return episode_sums(torch.cat(logp), offsets, episodes, count)
+    def sums(self, encoded: list[Encoded], episodes: list[int], count: int) -> list[Tensor]:
+        """Each episode's summed log-probability [count] under the policy and under its reference, float64 on the CPU."""
+        sums = []
+        for reference in (False, True):
+            logp = [logp for logp, _ in self.measure(encoded, reference)]
+            offsets = torch.tensor([0, *accumulate(len(each) for each in logp)])
+            sums.append(episode_sums(torch.cat(logp), offsets, episodes, count))
+        return sums
 
     def memory(self) -> int:
         """The most bytes that any rank used: of its GPU since the last step began, or of its process."""
@@ -303,28 +298,24 @@ class Worker:
         return max(self.gather(own))
 
 
-def mismatched(encoded: list[Encoded]) -> list[Encoded]:
+def mismatched(encoded: list[Encoded]) -> tuple[list[Encoded], list[int]]:
     """
-    The examples with replies that belong to other prompts, for KTO's estimate of the KL divergence. TRL gives example i
-    of a batch the completion of example i - 1; here episodes are shifted likewise: the k-th step of an episode gets the
-    k-th reply of the next episode that has any (counted round, where that has fewer steps; after the last comes the first).
-    Empty where there is but one episode: then the reference point is 0.
+    Prompts with replies that belong to other ones, for KTO's estimate of the KL divergence, and the episode of each.
+    TRL gives example i of a batch the completion of example i - 1, the first that of the last; here episodes take the
+    place of examples: each gets all replies of the one before, step by step, a reply beyond its last step under that
+    step's prompt. Nothing where there is but one episode: the reference point is 0 then.
     """
     members: dict[int, list[Encoded]] = {}
     for each in encoded:
         members.setdefault(each.sample.episode, []).append(each)
     order = sorted(episode for episode in members if episode >= 0)
-    if len(order) < 2:
-        return []
-    after = dict(zip(order, [*order[1:], order[0]]))
-    seen = dict.fromkeys(members, 0)
-    moved = []
-    for each in encoded:
-        episode = each.sample.episode
-        others = members[after.get(episode, episode)]
-        moved.append(with_reply(each, others[seen[episode] % len(others)]))
-        seen[episode] += 1
-    return moved
+    pairs = list(zip(order, [order[-1], *order])) if len(order) > 1 else []
+    moved = [
+        (with_reply(members[episode][min(step, len(members[episode]) - 1)], reply), episode)
+        for episode, before in pairs
+        for step, reply in enumerate(members[before])
+    ]
+    return [each for each, _ in moved], [episode for _, episode in moved]
 
 
 def with_reply(prompt: Encoded, other: Encoded) -> Encoded:

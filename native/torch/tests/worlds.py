@@ -60,7 +60,6 @@ class World:
             stderr=subprocess.PIPE,
             env=environment,
             text=True,
-            start_new_session=True,
         )
         self.lines: queue.Queue[str | None] = queue.Queue()
         self.errors: list[str] = []
