@@ -49,7 +49,7 @@ function guardRule(text: string): GuardRule {
 /** The three metrics whose names are most like one that is not there. */
 function likeNames(name: string): string {
   const names = Object.keys(TRAIN_METRICS).map((metric) => metric.replace('train/', ''));
-  const far = (other: string) => (other.includes(name) || name.includes(other) ? 0 : editDistance(name, other));
+  const far = (other: string) => (other.includes(name) ? 0 : editDistance(name, other));
   const nearest = names.sort((a, b) => far(a) - far(b) || editDistance(name, a) - editDistance(name, b)).slice(0, 3);
   return `${nearest.slice(0, -1).join(', ')} or ${nearest.at(-1)}`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeWhole } from '../stream/files.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import type { TrainerState } from './state.ts';
-import { damageOf, versionFolder } from './versions.ts';
+import { damageOf, POLICY_FILE, versionFolder } from './versions.ts';
 
 /** When an evaluation makes the trainer go back; of two conditions both must hold. */
 export interface RollbackRules {
@@ -98,7 +98,8 @@ function readEvaluation(record: AnyRecord): Evaluated | string {
   const { model_version: version, success_rate: score, policy, interrupted } = record;
   if (interrupted === true) return 'an evaluation was interrupted';
   if (typeof version !== 'number') return 'an evaluation does not say which version it measured';
-  if (typeof policy === 'string' && policy.endsWith('.onnx'))
+  // A published folder goes by the name of the graph in it.
+  if (typeof policy === 'string' && policy.endsWith('.onnx') && policy !== `onnx:${POLICY_FILE}`)
     return `an evaluation measured the file ${policy}, not a version`;
   if (typeof score !== 'number') return `the evaluation of version ${version} scored nothing`;
   const end = (value: unknown) => (typeof value === 'number' ? value : null);

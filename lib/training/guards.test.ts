@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { type Comparison, Guards, ruleText } from './guards.ts';
+
+const rule = (comparison: Comparison, limit: number, updates = 1) =>
+  ({ metric: 'train/approx_kl', comparison, limit, updates }) as const;
+const kl = (value: number | null) => ({ 'train/approx_kl': value });
+
+describe('Guards', () => {
+  it.each([
+    ['>', 0.2, false],
+    ['>', 0.21, true],
+    ['>=', 0.2, true],
+    ['<', 0.2, false],
+    ['<', 0.19, true],
+    ['<=', 0.2, true],
+    ['<=', 0.21, false],
+  ] as const)('hold %s 0.2 against %f', (comparison, value, trips) => {
+    const tripped = new Guards([rule(comparison, 0.2)]).check(kl(value), 7);
+    expect(tripped).toEqual(trips ? { rule: `approx_kl${comparison}0.2`, value, since: 7, update: 7 } : null);
+  });
+
+  it('count updates in a row; an unknown value neither counts nor ends the row', () => {
+    const guards = new Guards([rule('>', 0.2, 3)]);
+    const values = [0.3, 0.3, 0.1, 0.3, 0.3, null, 0.4];
+    const tripped = values.map((value, i) => guards.check(kl(value), i + 1));
+    expect(tripped.slice(0, 6)).toEqual([null, null, null, null, null, null]);
+    expect(tripped[6]).toEqual({ rule: 'approx_kl>0.2 for 3', value: 0.4, since: 4, update: 7 });
+  });
+
+  it('begin anew when told to', () => {
+    const guards = new Guards([rule('>', 0.2, 2)]);
+    guards.check(kl(1), 1);
+    guards.forget();
+    expect(guards.check(kl(1), 2)).toBeNull();
+    expect(guards.check(kl(1), 3)).toMatchObject({ since: 2 });
+  });
+
+  it('tell once of rules whose metric the run does not report', () => {
+    const guards = new Guards([rule('>', 1), { metric: 'train/ref_kl', comparison: '>', limit: 1, updates: 1 }]);
+    expect(guards.idle(kl(null))).toEqual(['ref_kl>1']);
+    expect(guards.idle(kl(null))).toEqual([]);
+  });
+
+  it('are written as they are given', () => {
+    expect(ruleText(rule('<=', 1e-5, 4))).toBe('approx_kl<=0.00001 for 4');
+  });
+});

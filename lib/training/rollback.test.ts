@@ -1,0 +1,238 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AnyRecord } from '../stream/records.ts';
+import { Guards } from './guards.ts';
+import { makeExample, makeLearner } from './learner.testing.ts';
+import { Publisher, type VersionStore } from './publisher.ts';
+import { updateMetrics } from './report.ts';
+import { Evaluations, type RollbackRules } from './rollback.ts';
+import { Session } from './session.ts';
+import { freshState, type TrainerState } from './state.ts';
+import { listVersions } from './versions.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'rollback-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const score = (model_version: number, success_rate: number | null, more: object = {}): AnyRecord => ({
+  ...{ type: 'summary', v: 1, command: 'dart-eval', model_version, success_rate },
+  ...{ success_rate_low: (success_rate ?? 0) - 0.1, success_rate_high: (success_rate ?? 0) + 0.1 },
+  ...{ tasks: 6, max_steps: 15, protocol: 'verified', temperature: 1, fail_at_limit: false, ...more },
+});
+
+/** A run in which each `learn` is an update of one token and a version. */
+async function open(rules: RollbackRules, { keep = 8, state = freshState('base'), guards = new Guards([]) } = {}) {
+  const { learner, model } = makeLearner();
+  const out: AnyRecord[] = [];
+  const warnings: string[] = [];
+  const told: { version: number; groups: string[] }[] = [];
+  const store = {
+    publishVersion: async ({ version, groups }) => {
+      told.push({ version, groups });
+      return { overruled: [] };
+    },
+    closedGroups: async () => new Map(),
+    acknowledge: async () => 0,
+    latestVersion: async () => null,
+  } satisfies VersionStore;
+  learner.updates = state.updates;
+  const publisher = new Publisher({ dir, runId: 'r', keep, store });
+  const session = new Session(learner, state as TrainerState, {
+    limits: { maxUpdates: null, maxSamples: null },
+    publishEvery: 1,
+    output: {
+      record: async (record) => void out.push(record),
+      progress: () => {},
+      note: () => {},
+      warn: (line) => void warnings.push(line),
+    },
+    publisher,
+    guards,
+    evaluations: new Evaluations(dir, rules),
+  });
+  const units = [makeExample([0], { advantage: 1 }), makeExample([1], { advantage: -1 })];
+  const learn = (group: string) => session.learn({ kind: 'policy', units }, [group], updateMetrics);
+  await publisher.publish(learner.engine, session.state, { groups: [], metrics: {} });
+  const events = (name: string) => out.filter(({ event }) => event === name);
+  return { session, learner, model, out, warnings, told, learn, units, events };
+}
+
+const weights = (version: number) => {
+  const file = readFileSync(join(dir, 'versions', String(version).padStart(6, '0'), 'weights.safetensors'));
+  return file.subarray(8 + Number(file.readBigUInt64LE(0)));
+};
+const best = () => JSON.parse(readFileSync(join(dir, 'best.json'), 'utf8'));
+const DROP: RollbackRules = { drop: 0.1, interval: false };
+
+describe('an evaluation that falls', () => {
+  it('brings back weights and optimiser of the best version under a new number', async () => {
+    const { session, learn, learner, events, told, warnings } = await open(DROP);
+    await learn('a');
+    await session.heed(score(1, 0.6));
+    await learn('b');
+    await learn('c');
+    await session.heed(score(2, 0.55));
+    expect(listVersions(dir)).toEqual([0, 1, 2, 3]);
+    await session.heed(score(3, 0.4));
+    expect(listVersions(dir)).toEqual([0, 1, 2, 3, 4]);
+    expect(weights(4).equals(weights(1))).toBe(true);
+    expect(weights(3).equals(weights(1))).toBe(false);
+    expect(JSON.parse(readFileSync(join(dir, 'latest.json'), 'utf8')).version).toBe(4);
+    expect(learner.engine.optimizerSteps).toBe(1);
+    expect(session.state).toMatchObject({ updates: 4, optimizer_step: 1, groups: ['a', 'b', 'c'], rolled_back_at: 4 });
+    expect(told.map(({ groups }) => groups)).toEqual([[], ['a'], ['b'], ['c'], []]);
+    expect(events('rolled_back')).toEqual([
+      {
+        ...{ type: 'event', v: 1, event: 'rolled_back', from: 3, to: 1, version: 4 },
+        ...{ evaluated_version: 3, score: 0.4, best_score: 0.6 },
+      },
+    ]);
+    expect(warnings).toEqual(['went back from version 3 to 1, as version 4: version 3 scored 40.0%, version 1 60.0%']);
+    expect(session.summary('x', {})).toMatchObject({ version: 4, updates: 4, rollbacks: 1 });
+    await learn('d');
+    expect(listVersions(dir)).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('takes log-probabilities anew that were taken before', async () => {
+    const { session, learn, units } = await open(DROP);
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    await session.heed(score(1, 0.1));
+    for (const example of units) example.oldLogp = Float32Array.of(-9);
+    await learn('b');
+    expect(units.map(({ oldLogp }) => oldLogp)).toEqual([null, null]);
+  });
+
+  it('is met once, however often it is read, and not by what went before', async () => {
+    const { session, learn, events } = await open(DROP);
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    await learn('b');
+    await session.heed(score(2, 0.1));
+    for (const again of [score(0, 0.6), score(1, 0.1), score(2, 0.1), score(3, 0.1)]) await session.heed(again);
+    expect(events('rolled_back')).toHaveLength(1);
+    const restarted = await open(DROP, { state: { ...session.state } });
+    for (const again of [score(0, 0.6), score(1, 0.1), score(2, 0.1), score(3, 0.1)])
+      await restarted.session.heed(again);
+    expect(restarted.events('rolled_back')).toEqual([]);
+    await restarted.learn('c');
+    await restarted.session.heed(score(4, 0.1));
+    expect(restarted.events('rolled_back')).toMatchObject([{ from: 4, to: 0, version: 5 }]);
+  });
+
+  it('does not count where a newer version was found good', async () => {
+    const { session, learn, events } = await open(DROP);
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    await learn('b');
+    await session.heed(score(2, 0.58));
+    await session.heed(score(1, 0.1));
+    expect(events('rolled_back')).toEqual([]);
+    expect(events('evaluated').map(({ version, best_version }) => [version, best_version])).toEqual([
+      [0, 0],
+      [2, 0],
+      [1, 0],
+    ]);
+  });
+
+  it.each([
+    ['a drop by more than D', { drop: 0.1, interval: false }, 0.49, true],
+    ['a drop by less than D', { drop: 0.1, interval: false }, 0.51, false],
+    ['an interval below the best', { drop: null, interval: true }, 0.49, true],
+    ['an interval that reaches it', { drop: null, interval: true }, 0.51, false],
+    ['both', { drop: 0.05, interval: true }, 0.49, true],
+    ['one of both', { drop: 0.3, interval: true }, 0.49, false],
+    ['no rule', { drop: null, interval: false }, 0, false],
+  ])('is judged by %s', async (_name, rules, value, falls) => {
+    const { session, learn, events } = await open(rules);
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    await session.heed(score(1, value));
+    expect(events('rolled_back')).toHaveLength(falls ? 1 : 0);
+  });
+});
+
+describe('best.json', () => {
+  it('has the best version with its score, which pruning spares', async () => {
+    const { session, learn } = await open(DROP, { keep: 2 });
+    await learn('a');
+    await session.heed(score(1, 0.6));
+    expect(best()).toEqual({
+      ...{ version: 1, score: 0.6, low: 0.5, high: 0.7 },
+      conditions: { tasks: 6, max_steps: 15, protocol: 'verified', temperature: 1, fail_at_limit: false },
+    });
+    for (const group of ['b', 'c', 'd']) await learn(group);
+    expect(listVersions(dir)).toEqual([1, 3, 4]);
+    await session.heed(score(3, 0.61));
+    expect(best()).toMatchObject({ version: 3, score: 0.61 });
+    await learn('e');
+    expect(listVersions(dir)).toEqual([3, 4, 5]);
+  });
+
+  it('is left alone by evaluations that say nothing of this run, and people hear why', async () => {
+    const { session, learn, warnings, events } = await open(DROP, { keep: 1 });
+    await session.heed(score(0, 0.5));
+    await learn('a');
+    await learn('b');
+    const before = best();
+    const odd = [
+      score(9, 0.9),
+      score(1, 0.9),
+      score(2, null),
+      score(2, 0.1, { max_steps: 30 }),
+      score(2, 0.1, { interrupted: true }),
+      score(2, 0.1, { policy: 'onnx:base.onnx' }),
+      { ...score(2, 0.1), model_version: null },
+    ];
+    for (const record of odd) expect(await session.heed(record)).toBe(true);
+    expect(best()).toEqual(before);
+    expect(events('rolled_back')).toEqual([]);
+    expect(warnings.map((line) => line.replace('; it is not used', ''))).toEqual([
+      'the evaluation of version 9 is not of this run, which has not come so far',
+      'the evaluation of version 1 scored best so far (0.9), but the folder has lost it: manifest.json is missing or cannot be read',
+      'the evaluation of version 2 scored nothing',
+      'the evaluation of version 2 was measured with max_steps 30, not 15 as at best.json',
+      'an evaluation was interrupted',
+      'an evaluation measured the file onnx:base.onnx, not a version',
+      'an evaluation does not say which version it measured',
+    ]);
+  });
+
+  it('of a person, who gave no score, is replaced by the first evaluation', async () => {
+    const { session } = await open(DROP);
+    writeFileSync(join(dir, 'best.json'), '{"version":7}');
+    await session.heed(score(0, 0.5));
+    expect(best()).toMatchObject({ version: 0, score: 0.5 });
+  });
+
+  it('says nothing of records that are no evaluation', async () => {
+    const { session } = await open(DROP);
+    expect(await session.heed({ type: 'summary', v: 1, command: 'dart-curate' })).toBe(false);
+    expect(await session.heed({ type: 'sample', v: 1 })).toBe(false);
+  });
+});
+
+describe('a guard', () => {
+  it('keeps the update that broke it out of the folder, and says which version was the last good one', async () => {
+    const guards = new Guards([{ metric: 'train/tokens', comparison: '>=', limit: 2, updates: 2 }]);
+    const { session, learn, events, told } = await open(DROP, { guards });
+    await learn('a');
+    expect(session.limit()).toBeNull();
+    await learn('b');
+    await session.publish();
+    expect(session.limit()).toBe('stop-if tokens>=2 for 2');
+    expect(listVersions(dir)).toEqual([0, 1]);
+    expect(told.map(({ groups }) => groups)).toEqual([[], ['a']]);
+    expect(events('stopped_by_guard')).toEqual([
+      {
+        ...{ type: 'event', v: 1, event: 'stopped_by_guard', rule: 'tokens>=2 for 2', value: 2, since: 1, update: 2 },
+        ...{ last_good_version: 0, newest_version: 1 },
+      },
+    ]);
+    expect(session.summary(session.limit()!, {})).toMatchObject({ version: 1, last_good_version: 0 });
+  });
+});
