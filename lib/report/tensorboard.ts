@@ -21,7 +21,11 @@ const descriptor = {
       },
     },
     Summary: { fields: { value: { id: 1, type: 'Value', rule: 'repeated' } } },
-    Value: { fields: { tag: field(1, 'string'), simpleValue: field(2, 'float') } },
+    // Of a choice a 0 is written too; a lone field would leave it out, and the number would be missing.
+    Value: {
+      oneofs: { value: { oneof: ['simpleValue'] } },
+      fields: { tag: field(1, 'string'), simpleValue: field(2, 'float') },
+    },
     SessionLog: { fields: { status: field(1, 'int32') } },
   },
 };

@@ -1,0 +1,62 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testIo } from '../../lib/cli/io.testing.ts';
+import { runCommand } from '../../lib/cli/run.ts';
+import { eventsOf, type Fields, scalarOf } from '../../lib/report/tensorboard.testing.ts';
+import { greyScreen, groupLines } from './fixture.testing.ts';
+import { spec } from './spec.ts';
+
+let cwd = '';
+let screenshot = '';
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'dart-tensorboard-'));
+  screenshot = greyScreen(join(cwd, 'blobs'));
+  await run(['init', '-o', 'init.onnx', '--seed', '1', '--reading-steps', '2', '--quiet']);
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+async function run(args: string[], stdin = '') {
+  const io = testIo({ cwd, stdin });
+  const code = await runCommand(spec, args, io);
+  return { code, records: io.records(), err: io.err() };
+}
+
+const train = (folder: string, groups: number, ...more: string[]) => {
+  const into = ['--publish', folder, '--policy', 'onnx:init.onnx', '--blobs', 'blobs', '--quiet'];
+  return run([...into, '--preset', 'grpo', '--batch-samples', '3', ...more], groupLines(groups, screenshot));
+};
+
+describe('dart-train --tensorboard', () => {
+  it('has each metric of each update whose value is known, also of a run that goes on', async () => {
+    const first = await train('p', 2, '--tensorboard', 'logs/run');
+    const second = await train('p', 3, '--tensorboard', 'logs/run');
+    const files = readdirSync(join(cwd, 'logs/run')).sort();
+    expect(files).toHaveLength(2);
+    const written = files.map((name) => eventsOf(join(cwd, 'logs/run', name)));
+    const wanted = (records: typeof first.records) =>
+      records
+        .filter((r) => r.type === 'metric' && r.value !== null)
+        .map((r) => [r.name, r.update, Math.fround(r.value as number)]);
+    const step = (event: Fields) => Number(event.get(2)![0]);
+    for (const [i, { records }] of [first, second].entries()) {
+      const [version, start, ...scalars] = written[i]!;
+      expect([version!.has(3), step(start!)]).toEqual([true, [1, 3][i]]);
+      expect(scalars.map(scalarOf)).toEqual(wanted(records));
+      expect(scalars.length).toBeGreaterThan(15);
+    }
+  });
+
+  it('is refused before anything is written where there can be no such folder', async () => {
+    writeFileSync(join(cwd, 'file'), '');
+    const { code, err } = await train('q', 1, '--tensorboard', 'file/logs');
+    expect([code, err]).toEqual([2, expect.stringContaining('there is a file of that name')]);
+  });
+
+  it('goes on training when the files cannot be written', async () => {
+    const { code, err, records } = await train('r', 2, '--tensorboard', '/proc/self/fd');
+    expect([code, records.at(-1)?.updates]).toEqual([0, 2]);
+    expect(err.match(/--tensorboard: nothing more is written: /g)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventsOf, fieldsOf, scalarOf, textOf } from './tensorboard.testing.ts';
+import { crc32c, EventFile } from './tensorboard.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'tensorboard-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('crc32c', () => {
+  // RFC 3720, appendix B.4, and the check value of the CRC catalogues.
+  it.each([
+    ['32 zeros', new Uint8Array(32), 0x8a9136aa],
+    ['32 ones', new Uint8Array(32).fill(255), 0x62a8ab43],
+    ['0 to 31', Uint8Array.from({ length: 32 }, (_, i) => i), 0x46dd794e],
+    ['31 to 0', Uint8Array.from({ length: 32 }, (_, i) => 31 - i), 0x113fdb5c],
+    ['123456789', new TextEncoder().encode('123456789'), 0xe3069283],
+  ])('of %s', (_name, data, wanted) => {
+    expect(crc32c(data)).toBe(wanted);
+  });
+});
+
+describe('EventFile', () => {
+  it('holds its version, where it begins, and one scalar an event', async () => {
+    const file = await EventFile.open(join(dir, 'new/folder'), 5, 1_700_000_000_500);
+    await file.scalar('train/loss', 5, -0.25, 1_700_000_001_000);
+    await file.scalar('train/loss', 2 ** 40, 1e-7);
+    await file.close();
+    expect(basename(file.path)).toMatch(/^events\.out\.tfevents\.1700000000\.500\.\d+\.dart-train$/);
+    const [version, start, first, second, ...rest] = eventsOf(file.path);
+    expect(rest).toEqual([]);
+    expect([version!.get(1), textOf(version!.get(3)![0])]).toEqual([[1_700_000_000.5], 'brain.Event:2']);
+    expect([Number(start!.get(2)![0]), fieldsOf(start!.get(7)![0] as Buffer).get(1)]).toEqual([5, [1n]]);
+    expect([first!.get(1), scalarOf(first!)]).toEqual([[1_700_000_001], ['train/loss', 5, -0.25]]);
+    expect(scalarOf(second!)).toEqual(['train/loss', 2 ** 40, Math.fround(1e-7)]);
+  });
+
+  it('is on the disk before the next number comes', async () => {
+    const file = await EventFile.open(dir, 0);
+    await file.scalar('a', 3, 0);
+    expect(scalarOf(eventsOf(file.path)[2]!)).toEqual(['a', 3, 0]);
+    await file.close();
+  });
+
+  it('says where it cannot be', async () => {
+    await expect(EventFile.open('/proc/none', 0)).rejects.toThrow('cannot make the folder');
+  });
+
+  it('comes after the files of earlier runs in the order of names', async () => {
+    for (const now of [999_999_999_000, 1_000_000_000_000]) await (await EventFile.open(dir, 0, now)).close();
+    expect(
+      readdirSync(dir)
+        .sort()
+        .map((name) => name.split('.')[3]),
+    ).toEqual(['0999999999', '1000000000']);
+  });
+});
+
+/** A second reader, where this machine happens to have it. */
+const program = process.env.DART_PYTHON || 'python3';
+const READ = `
+import json, sys
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+events = EventAccumulator(sys.argv[1]); events.Reload()
+print(json.dumps({tag: [[e.step, e.value] for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}))
+`;
+if (spawnSync(program, ['-c', 'import tensorboard']).status === 0) {
+  describe('TensorBoard', () => {
+    it('shows the numbers of a run that was killed and went on two updates before', async () => {
+      const first = await EventFile.open(dir, 1, 1_700_000_000_000);
+      for (const step of [1, 2, 3, 4]) await first.scalar('train/loss', step, step);
+      const second = await EventFile.open(dir, 3, 1_700_000_100_000);
+      for (const step of [3, 4, 5]) await second.scalar('train/loss', step, 10 * (step - 4));
+      const { stdout, stderr } = spawnSync(program, ['-c', READ, dir], { encoding: 'utf8' });
+      expect(JSON.parse(stdout || stderr)).toEqual({
+        'train/loss': [
+          [1, 1],
+          [2, 2],
+          [3, -10],
+          [4, 0],
+          [5, 10],
+        ],
+      });
+    });
+  });
+}
