@@ -1,6 +1,6 @@
 import type { CommandContext, Effective } from '../../lib/cli/spec.ts';
 import { LOSSES, type LossName, type PolicyObjective } from '../../lib/training/presets.ts';
-import { defaultsOf, policyObjective } from './settings.ts';
+import { defaultsOf, engineOf, policyObjective } from './settings.ts';
 
 /** The settings of the objective by the options that change them. */
 const OPTIONS: Readonly<Record<string, keyof PolicyObjective>> = {
@@ -22,7 +22,10 @@ export function effectiveSettings(options: CommandContext['options']): Record<st
   const { lr, batch, publishEvery } = defaultsOf(options);
   const by = (value: number) => ({ value, from: `objective ${options.objective}` });
   const counted = options.objective === 'grpo' || options.objective === 'sft' ? 'batch-samples' : 'batch-groups';
-  const common = { lr: by(lr), [counted]: by(batch), 'publish-every': by(publishEvery) };
+  const engine = engineOf(options);
+  const chosen = { engine: { value: engine, from: options.policy === undefined ? 'default' : 'policy' } };
+  const rate = engine === 'onnx' ? by(lr) : { value: lr, from: `${by(lr).from}, engine torch` };
+  const common = { ...chosen, lr: rate, [counted]: by(batch), 'publish-every': by(publishEvery) };
   return options.objective === 'grpo' ? { ...common, ...objectiveSettings(options) } : common;
 }
 

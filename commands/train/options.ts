@@ -1,12 +1,14 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
+import { TORCH_OPTIONS } from './torch_options.ts';
 
 /** Options of `dart-train`, by what they are about. Nothing heavy may be imported here: `--help` reads it. */
 const input: OptionSpec[] = [
   {
     name: 'policy',
     type: 'string',
-    value: 'onnx:FILE|DIR',
-    describe: 'Policy to start from; not needed where --publish DIR holds a run to go on with',
+    value: 'onnx:FILE|hf:DIR',
+    describe:
+      'Policy to start from: an ONNX file or published folder, or a Hugging Face checkpoint (torch engine); not needed where --publish DIR holds a run to go on with',
   },
   {
     name: 'init-from',
@@ -285,4 +287,5 @@ export const TRAIN_OPTIONS: readonly OptionSpec[] = [
   ...under('Guards', guards),
   ...under('Reports', reports),
   ...under('Machine', machine),
+  ...TORCH_OPTIONS,
 ];

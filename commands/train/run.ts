@@ -5,108 +5,109 @@ import { openOutput } from '../../lib/cli/output.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
-import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
-import { lockFolder, policyInFolder, preparePolicy, runIdOf } from '../../lib/training/folder.ts';
-import { FrameCache } from '../../lib/training/frames.ts';
-import { LocalEngine } from '../../lib/training/local_engine.ts';
-import { NetworkModel } from '../../lib/training/network_model.ts';
-import { needsReference } from '../../lib/training/presets.ts';
-import { Publisher } from '../../lib/training/publisher.ts';
+import type { Engine } from '../../lib/training/engine.ts';
+import { lockFolder, runIdOf } from '../../lib/training/folder.ts';
+import type { Objective } from '../../lib/training/presets.ts';
+import { Publisher, type VersionStore } from '../../lib/training/publisher.ts';
 import { runTraining } from '../../lib/training/run.ts';
 import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
-import { chooseMachine, type Machine } from './device.ts';
+import type { ChosenEngine } from './engine.ts';
 import { checkEvaluations, withEvaluations } from './evaluations.ts';
 import { guardSettings } from './guard_options.ts';
 import { readTrainingInput } from './input.ts';
 import { Report } from './report.ts';
-import { numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
-import { startingPolicy } from './source.ts';
+import { engineOf, numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
 import { StopSwitch } from './stop.ts';
 import { TensorBoard } from './tensorboard.ts';
 
 /** `dart-train`: wires input, policy, folder and store to a run of training. */
 export async function run(context: CommandContext): Promise<number> {
-  const machine = chooseMachine(context);
-  const options = trainingConfig(context.options, machine.device);
-  const settings = { ...options, ...guardSettings(context.options, options.objective) };
+  const { options, io } = context;
+  const config = trainingConfig(options);
+  const settings = { ...config, ...guardSettings(options, config.objective) };
   const dir = publishFolder(context);
-  givenBlobs(context);
-  const source = startingPolicy(context, dir);
-  if (context.options['dry-run'] === true) {
-    if (source === null) checkFolder(dir);
-    return dryRun(context, settings);
-  }
-  await checkInputs(context.positionals, context.io);
+  const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', io.env), 'blobs'));
+  const chosen = await chooseEngine(context, { dir, blobs, objective: config.objective });
+  if (options['dry-run'] === true) return dryRun(context, { ...settings, engine: chosen.settings });
+  await checkInputs(context.positionals, io);
   await checkEvaluations(context);
   const unlock = lockFolder(dir);
-  const stop = new StopSwitch(context.io.signal, numberOf(context.options, 'max-seconds'));
+  const stop = new StopSwitch(io.signal, numberOf(options, 'max-seconds'));
   try {
-    const base = await preparePolicy(dir, source, textOf(context.options, 'init-from') === null);
-    return await train(context, { dir, policy: base.path, stop, machine }, { ...settings, baseSha256: base.sha256 });
+    return await train(context, { dir, stop, chosen }, settings);
   } finally {
     stop.release();
     unlock();
     // A writer upstream learns in this way that nobody reads on.
-    if (readsStdin(context) && !context.io.stdin.readableEnded) context.io.stdin.destroy();
+    if (readsStdin(context) && !io.stdin.readableEnded) io.stdin.destroy();
   }
 }
 
 interface Place {
   dir: string;
-  policy: string;
   stop: StopSwitch;
-  machine: Machine;
+  chosen: ChosenEngine;
 }
 
-async function train(
+/** What an engine brings along is loaded with it. */
+async function chooseEngine(
   context: CommandContext,
-  place: Place,
-  config: TrainSettings & { baseSha256: string },
-): Promise<number> {
-  const { options } = context;
-  const { dir, policy, stop, machine } = place;
-  logOf(context).info(machine.text);
-  const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', context.io.env), 'blobs'));
-  const engine = await openEngine(policy, config, { threads: machine.threads, frames: new FrameCache(blobs) });
-  const store = await givenStore(context);
-  const tensorboard = await TensorBoard.open(context);
-  const report = new Report(context, await openOutput(context), stop, tensorboard);
-  const bad = new BadRecords(context);
-  const runId = textOf(options, 'run-id') ?? runIdOf(dir);
+  place: { dir: string; blobs: BlobStore; objective: Objective },
+): Promise<ChosenEngine> {
+  if (engineOf(context.options) === 'torch') return (await import('./torch.ts')).chooseTorch(context, place);
+  return (await import('./onnx.ts')).chooseOnnx(context, place);
+}
+
+async function train(context: CommandContext, { dir, stop, chosen }: Place, settings: TrainSettings): Promise<number> {
+  logOf(context).info(chosen.text);
+  let report: Report | null = null;
+  const progress = (line: string) => report?.progress(line);
+  const { engine, baseSha256 } = await chosen.open({ dir, signal: stop.signal, progress });
+  const closing: { close(): unknown }[] = [engine];
   try {
-    const input = withEvaluations(context, readTrainingInput(context, stop.signal, bad), stop.signal);
-    const summary = await runTraining(input, config, {
-      engine,
-      publisher: new Publisher({ dir, runId, keep: numberOf(options, 'keep-versions')!, store }),
-      output: report,
-      passOn: (record) => report.record(record),
-      onBadRecord: (error) => bad.take(error),
-      signal: stop.signal,
-    });
-    await report.finish({ ...summary, run_id: runId, records_skipped: bad.count });
-    if (bad.count > 0) return EXIT.failure;
-    if (String(summary.stopped).startsWith('stop-if ')) return EXIT.negative;
-    return summary.stopped === 'end-of-input' && summary.updates === 0 ? EXIT.negative : EXIT.ok;
+    const store = await givenStore(context);
+    if (store) closing.push(store);
+    const tensorboard = await TensorBoard.open(context);
+    if (tensorboard) closing.push(tensorboard);
+    report = new Report(context, await openOutput(context), stop, tensorboard);
+    closing.push(report);
+    const publisher = publisherOf(context, { dir, store, keepStates: chosen.keepStates });
+    return await learn(context, { ...settings, baseSha256 }, { engine, publisher, report, stop });
   } finally {
-    report.close();
-    await tensorboard?.close();
-    await store?.close();
-    await engine.close();
+    for (const part of closing.reverse()) await part.close();
   }
 }
 
-/** The policy, with a second one that stays as it is where the loss needs it. */
-async function openEngine(
-  policy: string,
-  { objective, engine: settings }: TrainSettings,
-  { threads, frames }: { threads: number; frames: FrameCache },
-): Promise<LocalEngine> {
-  const open = () => NetworkModel.open(policy, { threads, microBatch: settings.microBatch });
-  const model = await open();
-  const reference = needsReference(objective) ? await open() : null;
-  return new LocalEngine(model, { ...settings, objective }, { frames, reference });
+async function learn(
+  context: CommandContext,
+  config: TrainSettings & { baseSha256: string },
+  around: { engine: Engine; publisher: Publisher; report: Report; stop: StopSwitch },
+): Promise<number> {
+  const { engine, publisher, report, stop } = around;
+  const bad = new BadRecords(context);
+  const input = withEvaluations(context, readTrainingInput(context, stop.signal, bad), stop.signal);
+  const summary = await runTraining(input, config, {
+    engine,
+    publisher,
+    output: report,
+    passOn: (record) => report.record(record),
+    onBadRecord: (error) => bad.take(error),
+    signal: stop.signal,
+  });
+  await report.finish({ ...summary, run_id: publisher.runId, records_skipped: bad.count });
+  if (bad.count > 0) return EXIT.failure;
+  if (String(summary.stopped).startsWith('stop-if ')) return EXIT.negative;
+  return summary.stopped === 'end-of-input' && summary.updates === 0 ? EXIT.negative : EXIT.ok;
+}
+
+function publisherOf(
+  { options }: CommandContext,
+  { dir, ...more }: { dir: string; store: VersionStore | null; keepStates?: number },
+): Publisher {
+  const runId = textOf(options, 'run-id') ?? runIdOf(dir);
+  return new Publisher({ dir, runId, keep: numberOf(options, 'keep-versions')!, ...more });
 }
 
 /** Records that are not as they should be: an error, or with `--on-error skip` a warning and a count. */
@@ -135,13 +136,7 @@ function readsStdin({ positionals }: CommandContext): boolean {
   return positionals.length === 0 || positionals.includes('-');
 }
 
-/** The policy of the folder, which a run would go on from, can be trained. */
-function checkFolder(dir: string): void {
-  const { bytes, path } = policyInFolder(dir);
-  checkTrainable(bytes, path);
-}
-
-async function dryRun(context: CommandContext, settings: TrainSettings): Promise<number> {
+async function dryRun(context: CommandContext, settings: object): Promise<number> {
   const output = await openOutput(context);
   await output.write({ type: 'event', v: 1, event: 'dry_run', command: 'dart-train', settings });
   await output.close();

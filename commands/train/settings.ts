@@ -2,6 +2,7 @@ import type { CommandContext, OptionValue } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
 import type { LearnerSettings } from '../../lib/training/learner.ts';
 import type { LocalSettings } from '../../lib/training/local_engine.ts';
+import type { AdamSettings } from '../../lib/training/parameters.ts';
 import {
   type LossName,
   OBJECTIVE_DEFAULTS,
@@ -13,6 +14,7 @@ import {
 } from '../../lib/training/presets.ts';
 import type { TrainingConfig } from '../../lib/training/run.ts';
 import type { ScheduleShape } from '../../lib/training/schedule.ts';
+import { torchLearningRate } from '../../lib/training/torch/settings.ts';
 import type { Device } from '../../native/index.ts';
 
 type Options = CommandContext['options'];
@@ -29,20 +31,16 @@ export function textOf(options: Options, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** All settings of a run but the policy that it starts from. */
-export type TrainSettings = Omit<TrainingConfig, 'baseSha256'> & { engine: Omit<LocalSettings, 'objective'> };
+/** All settings of a run but the policy that it starts from and those of the engine. */
+export type TrainSettings = Omit<TrainingConfig, 'baseSha256'>;
 
-/**
- * What `dart-train`'s options ask of the training room.
- * @param device Of the kernels, as it was found.
- */
-export function trainingConfig(options: Options, device: Device): TrainSettings {
+/** What `dart-train`'s options ask of the training room. */
+export function trainingConfig(options: Options): TrainSettings {
   const defaults = defaultsOf(options);
   const limits = { maxUpdates: numberOf(options, 'max-updates'), maxSamples: numberOf(options, 'max-samples') };
   return {
     objective: objectiveOf(options),
     learner: learnerSettings(options, limits.maxUpdates),
-    engine: engineSettings(options, device),
     batchSamples: numberOf(options, 'batch-samples') ?? defaults.batch,
     batchGroups: numberOf(options, 'batch-groups'),
     limits,
@@ -51,9 +49,19 @@ export function trainingConfig(options: Options, device: Device): TrainSettings 
   };
 }
 
-/** What the objective decides where no option says otherwise. */
+/** The engine that is asked for: a Hugging Face checkpoint is trained by PyTorch. */
+export function engineOf(options: Options): 'onnx' | 'torch' {
+  const named = textOf(options, 'engine');
+  if (named !== null) return named as 'onnx' | 'torch';
+  return textOf(options, 'policy')?.startsWith('hf:') ? 'torch' : 'onnx';
+}
+
+/** What objective and engine decide where no option says otherwise. */
 export function defaultsOf(options: Options) {
-  return OBJECTIVE_DEFAULTS[options.objective as ObjectiveName];
+  const objective = options.objective as ObjectiveName;
+  const defaults = OBJECTIVE_DEFAULTS[objective];
+  if (engineOf(options) === 'onnx') return defaults;
+  return { ...defaults, lr: torchLearningRate(objective, (numberOf(options, 'lora') ?? 0) > 0) };
 }
 
 function learnerSettings(options: Options, maxUpdates: number | null): LearnerSettings {
@@ -81,16 +89,17 @@ function learnerSettings(options: Options, maxUpdates: number | null): LearnerSe
   };
 }
 
-function engineSettings(options: Options, device: Device): TrainSettings['engine'] {
+/** Of the optimiser, whichever engine has it. */
+export function adamSettings(options: Options): AdamSettings {
   const [beta1, beta2] = betasOf(options.betas);
+  const maxGradNorm = positive(options, 'max-grad-norm');
+  return { beta1, beta2, epsilon: 1e-8, weightDecay: numberOf(options, 'weight-decay') ?? 0, maxGradNorm };
+}
+
+/** Of the onnx engine. @param device Of the kernels, as it was found. */
+export function localSettings(options: Options, device: Device): Omit<LocalSettings, 'objective'> {
   return {
-    adam: {
-      beta1,
-      beta2,
-      epsilon: 1e-8,
-      weightDecay: numberOf(options, 'weight-decay') ?? 0,
-      maxGradNorm: positive(options, 'max-grad-norm'),
-    },
+    adam: adamSettings(options),
     microBatch: numberOf(options, 'micro-batch')!,
     aggregationConstant: numberOf(options, 'aggregation-constant'),
     device,

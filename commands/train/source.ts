@@ -44,9 +44,16 @@ export function startingPolicy(context: CommandContext, publish: string): Uint8A
 
 /** The path of `onnx:PATH`; a bare path that is there is taken too. */
 function onnxPath(spec: string): string {
+  if (spec.startsWith('hf:')) {
+    const hint = '--engine torch, or leave --engine out';
+    throw new DartError('a Hugging Face checkpoint is not for the onnx engine', { where: '--policy', hint });
+  }
   if (spec.startsWith('onnx:') && spec.length > 5) return spec.slice(5);
   if (existsSync(spec)) return spec;
-  throw new DartError(`'${spec}' is not a policy that can be trained`, { where: '--policy', hint: 'onnx:FILE' });
+  throw new DartError(`'${spec}' is not a policy that can be trained`, {
+    where: '--policy',
+    hint: 'onnx:FILE, or hf:DIR',
+  });
 }
 
 /** The newest whole version of a published folder, null where there is none; tells of newer ones that are damaged. */
@@ -79,7 +86,7 @@ function readWeights(path: string, version: number | null): { bytes: Uint8Array;
 }
 
 /** Two names of one folder that is there. */
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   return isFolder(one) && isFolder(other) && realpathSync(one) === realpathSync(other);
 }
 

@@ -5,7 +5,7 @@ import { flock } from '../../native/index.ts';
 import { DartError, EXIT } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolderSync, writeWhole } from '../stream/files.ts';
-import { listVersions, POLICY_FILE } from './versions.ts';
+import { listVersions, POLICY_FILE, TORCH_POLICY_FILE } from './versions.ts';
 
 /**
  * Makes sure that the publish folder has its policy file and hands back what is in it.
@@ -18,6 +18,7 @@ export async function preparePolicy(
   source: Uint8Array | null,
   strict: boolean,
 ): Promise<{ path: string; sha256: string }> {
+  refuseOtherEngine(dir, 'onnx');
   const path = join(dir, POLICY_FILE);
   const found = existsSync(path) ? readFileSync(path) : null;
   if (found === null) {
@@ -42,9 +43,20 @@ export async function preparePolicy(
  * @throws DartError where there is none.
  */
 export function policyInFolder(dir: string): { bytes: Uint8Array; path: string } {
+  refuseOtherEngine(dir, 'onnx');
   const path = join(dir, POLICY_FILE);
   if (!existsSync(path)) throw noPolicy(dir);
   return { bytes: readFileSync(path), path };
+}
+
+/** @throws DartError where a folder that is published into holds a run of another engine than this one. */
+export function refuseOtherEngine(dir: string, engine: 'onnx' | 'torch'): void {
+  const [other, file] = engine === 'onnx' ? ['torch', TORCH_POLICY_FILE] : ['onnx', POLICY_FILE];
+  if (!existsSync(join(dir, file!))) return;
+  throw new DartError(`this folder holds a run of the ${other} engine (${file})`, {
+    where: dir,
+    hint: `--engine ${other}, or another --publish folder`,
+  });
 }
 
 function noPolicy(dir: string): DartError {

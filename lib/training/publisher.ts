@@ -7,6 +7,7 @@ import {
   damageWarnings,
   listVersions,
   pointLatest,
+  pruneStates,
   pruneVersions,
   readVersionFile,
   versionFolder,
@@ -42,6 +43,8 @@ export interface PublisherOptions {
   runId: string;
   /** How many versions stay. */
   keep: number;
+  /** Of how many what a run goes on from stays with them (`state/`); without it of all. */
+  keepStates?: number;
   store: VersionStore | null;
 }
 
@@ -62,6 +65,10 @@ export class Publisher {
     return this.#options.dir;
   }
 
+  get runId(): string {
+    return this.#options.runId;
+  }
+
   /** Those of the groups that the store has closed, with the reason; without a store none. */
   async closed(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { store } = this.#options;
@@ -79,7 +86,7 @@ export class Publisher {
     state: TrainerState,
     learned: { groups: string[]; metrics: Record<string, unknown> },
   ): Promise<{ checkpoint: Checkpoint; overruled: ClosedGroup[] }> {
-    const { dir, runId, keep, store } = this.#options;
+    const { dir, runId, keep, keepStates, store } = this.#options;
     const version = state.updates;
     const path = await writeVersion(dir, version, runId, async (folder) => {
       await engine.save(folder, state);
@@ -88,7 +95,9 @@ export class Publisher {
     const told = await store?.publishVersion({ version, path, run_id: runId, ...learned });
     await pointLatest(dir, version);
     const best = bestVersion(dir);
-    await pruneVersions(dir, keep, best === null ? [version] : [version, best]);
+    const spared = best === null ? [version] : [version, best];
+    await pruneVersions(dir, keep, spared);
+    if (keepStates !== undefined) await pruneStates(dir, keepStates, spared);
     const checkpoint: Checkpoint = { type: 'checkpoint', v: 1, version, path, run_id: runId };
     return { checkpoint, overruled: told?.overruled ?? [] };
   }

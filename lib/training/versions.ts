@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DartError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { makeFolder, writeWhole } from '../stream/files.ts';
 /**
  * The folder that versions of a policy are published in:
  *
- *     DIR/policy.onnx                     graph and base weights, written once
+ *     DIR/policy.onnx                     graph and base weights, written once; of the torch engine policy.json
  *     DIR/versions/000012/…               weights, optimiser, state; manifest.json was written last
  *     DIR/latest.json                     {"version":12,"path":"versions/000012"}
  *
@@ -18,11 +18,15 @@ import { makeFolder, writeWhole } from '../stream/files.ts';
  * behind is a hidden folder, or nothing.
  */
 export const POLICY_FILE = 'policy.onnx';
+export const TORCH_POLICY_FILE = 'policy.json';
+
+/** What the manifest says of a file: a link names what it points to, which is not read for a hash. */
+export type ManifestEntry = { bytes: number; sha256: string } | { bytes: number; link: string };
 
 export interface Manifest {
   version: number;
   run_id: string;
-  files: Record<string, { bytes: number; sha256: string }>;
+  files: Record<string, ManifestEntry>;
 }
 
 /** `DIR/versions/000012`. */
@@ -60,10 +64,10 @@ export function damageOf(folder: string, version: number): string | null {
 /**
  * One line for each damaged version that is newer than the one used in its place: nobody should go on from an older
  * version without knowing.
- * @param used The version that is used; null where it is the base weights of policy.onnx.
+ * @param used The version that is used; null where it is the weights that training began with.
  */
 export function damageWarnings(dir: string, used: number | null): string[] {
-  const instead = used === null ? `the weights of ${POLICY_FILE} are` : `version ${used} is`;
+  const instead = used === null ? 'the weights that training began with are' : `version ${used} is`;
   return versionNumbers(dir)
     .filter((version) => used === null || version > used)
     .map((version) => ({ version, why: damageOf(versionFolder(dir, version), version) }))
@@ -84,7 +88,8 @@ function versionNumbers(dir: string): number[] {
 /** A file of a version; throws a DartError where its bytes are not those that were written. */
 export function readVersionFile(folder: string, name: string): Uint8Array {
   const path = join(folder, name);
-  const wanted = readManifest(folder)?.files[name]?.sha256;
+  const entry = readManifest(folder)?.files[name];
+  const wanted = entry && 'sha256' in entry ? entry.sha256 : null;
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -120,7 +125,7 @@ export async function writeVersion(
     const manifest: Manifest = { version, run_id: runId, files: {} };
     await fill(temporary);
     for (const name of await filesIn(temporary)) manifest.files[name] = await sealed(join(temporary, name));
-    await writeVersionFile(temporary, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeVersionFile(temporary, 'manifest.json', manifestText(manifest));
     await flushFolder(temporary);
     await rm(folder, { recursive: true, force: true });
     await rename(temporary, folder);
@@ -148,6 +153,27 @@ export async function pruneVersions(dir: string, keep: number, spared: readonly 
   const old = versions.slice(0, Math.max(0, versions.length - keep)).filter((version) => !spared.includes(version));
   for (const version of old) await rm(versionFolder(dir, version), { recursive: true, force: true });
   await removeLeftovers(root);
+}
+
+/**
+ * Removes `state/`, what a run goes on from, from all but the newest `keep` versions and those spared. The manifest is
+ * rewritten first: a version is whole at every moment.
+ */
+export async function pruneStates(dir: string, keep: number, spared: readonly number[] = []): Promise<void> {
+  const old = listVersions(dir).slice(0, -keep);
+  for (const version of old.filter((candidate) => !spared.includes(candidate))) {
+    const folder = versionFolder(dir, version);
+    const manifest = readManifest(folder)!;
+    const kept = Object.entries(manifest.files).filter(([name]) => !name.startsWith('state/'));
+    if (kept.length < Object.keys(manifest.files).length) {
+      await writeWhole(join(folder, 'manifest.json'), manifestText({ ...manifest, files: Object.fromEntries(kept) }));
+    }
+    await rm(join(folder, 'state'), { recursive: true, force: true });
+  }
+}
+
+function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 /** The version that `best.json` names, if there is one: an evaluation put it there and it is not pruned. */
@@ -181,15 +207,16 @@ export async function writeVersionFile(folder: string, name: string, data: Uint8
   }
 }
 
-/** All files below a folder, as paths within it, in order of their names. */
+/** All files and links below a folder, as paths within it, in order of their names. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
+  const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
   return files.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort();
 }
 
 /** Size and hash of a file that whoever wrote it may not have flushed. It may be larger than memory. */
-async function sealed(path: string): Promise<Manifest['files'][string]> {
+async function sealed(path: string): Promise<ManifestEntry> {
+  if ((await lstat(path)).isSymbolicLink()) return { bytes: (await stat(path)).size, link: await readlink(path) };
   const handle = await open(path, 'r');
   await handle.sync().finally(() => handle.close());
   const hash = createHash('sha256');

@@ -13,10 +13,12 @@ export interface ImagePart {
   type: 'image_url';
   image_url: { url: string };
 }
-export type Message =
+/** A conversation whose pictures are of some kind of their own. */
+export type Turn<Picture> =
   | { role: 'system'; content: string }
-  | { role: 'user'; content: (TextPart | ImagePart)[] }
+  | { role: 'user'; content: (TextPart | Picture)[] }
   | { role: 'assistant'; content: string };
+export type Message = Turn<ImagePart>;
 
 /** What stands before the instruction, and how it is found again in a conversation. */
 export const INSTRUCTION_MARK = 'Task: ';
@@ -26,30 +28,37 @@ export const INSTRUCTION_MARK = 'Task: ';
  * each after the screen that it answered, the present screen last. Of screens only the newest are kept, of replies more:
  * a reply whose screen is gone stands alone, a screen whose reply is gone goes with it, so that no screen is ever taken
  * for that of another reply (bytedance/UI-TARS #225). System text and instruction always stay.
+ * @param picture What stands for a screen: the trainer writes the same conversation with names of files.
  */
-export function promptOf(
-  request: Pick<PolicyRequest, 'instruction' | 'frames' | 'history'>,
+export function conversationOf<Screen, Picture>(
+  request: { instruction: string; history: readonly string[]; frames: readonly Screen[] },
   coordinates: Coordinates,
-): Message[] {
+  picture: (screen: Screen) => Picture,
+): Turn<Picture>[] {
   const replies = request.history.slice(-MAX_REPLIES);
   const frames = request.frames.slice(-MAX_SCREENSHOTS).slice(-(replies.length + 1));
   const present = frames.at(-1);
   // The screen of replies[i] is frames[i - alone].
   const alone = replies.length - (frames.length - 1);
-  const turns = replies.flatMap((reply, index): Message[] => {
-    const answer: Message = { role: 'assistant', content: reply };
-    return index < alone ? [answer] : [screen(frames[index - alone]!), answer];
+  const shown = (frame: Screen): Turn<Picture> => ({ role: 'user', content: [picture(frame)] });
+  const turns = replies.flatMap((reply, index): Turn<Picture>[] => {
+    const answer: Turn<Picture> = { role: 'assistant', content: reply };
+    return index < alone ? [answer] : [shown(frames[index - alone]!), answer];
   });
   return [
     { role: 'system', content: systemText(coordinates) },
     { role: 'user', content: [{ type: 'text', text: INSTRUCTION_MARK + request.instruction }] },
     ...turns,
-    ...(present ? [screen(present)] : []),
+    ...(present !== undefined ? [shown(present)] : []),
   ];
 }
 
-function screen(frame: Frame): Message {
-  return { role: 'user', content: [{ type: 'image_url', image_url: { url: dataUri(frame) } }] };
+/** The conversation of a request as a server gets it: each screen as PNG in a data URI. */
+export function promptOf(
+  request: Pick<PolicyRequest, 'instruction' | 'frames' | 'history'>,
+  coordinates: Coordinates,
+): Message[] {
+  return conversationOf(request, coordinates, (frame) => ({ type: 'image_url', image_url: { url: dataUri(frame) } }));
 }
 
 /** A screen is sent with up to five requests: its text is made once. */
