@@ -52,7 +52,7 @@ def plan(encoded: list[Encoded], max_tokens: int, packed: bool, rank: int, world
         groups[bool(encoded[i].images)].setdefault(encoded[i].sample.temperature, []).append(i)
     mine: list[MicroBatch] = []
     for alike in groups.values():
-        bins = [part for _, group in sorted(alike.items()) for part in _bins(group, lengths, max_tokens, packed)]
+        bins = [part for group in alike.values() for part in _bins(group, lengths, max_tokens, packed)]
         bins = _divide(bins, lengths, packed, world)
         for slot in range(0, len(bins), world):
             # Back and forth, so that no rank always has the heaviest.

@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +20,8 @@ from .samples import Message, Sample, SampleError
 class Pictures:
     """
     Screenshots as the checkpoint's own image processor cuts them, and so as the server did. One stands in up to five
-    examples: the pixels of the last used ones are kept, `cache_bytes` of them at most.
+    examples: the patches of the last used ones are kept, `cache_bytes` of them at most. SampleError where a file is
+    missing, altered or no picture.
     """
 
     def __init__(self, processor: Any, blobs: str, cache_bytes: int = 2 << 30):
@@ -28,25 +30,34 @@ class Pictures:
         self.cache_bytes = cache_bytes
         self.held = 0
         self._pixels: OrderedDict[str, Tensor] = OrderedDict()
-        self._shapes: dict[str, tuple[Tensor, tuple[int, int]]] = {}
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._grids: dict[tuple[int, int], Tensor] = {}
 
     def shape(self, sha256: str, where: str) -> tuple[Tensor, tuple[int, int]]:
-        """The grid of patches [3] (time, height, width) and the picture's own (width, height)."""
-        if sha256 not in self._shapes:
-            self.pixels(sha256, where)
-        return self._shapes[sha256]
+        """
+        The grid of patches [3] (time, height, width) and the picture's (width, height). It is not cut for that, since
+        another rank may be the one that uses it: what a size becomes is seen on an empty picture.
+        """
+        if sha256 not in self._sizes:
+            image = self._open(sha256, where)
+            self._reading(image.verify, sha256, where)
+            self._sizes[sha256] = image.size
+        size = self._sizes[sha256]
+        if size not in self._grids:
+            try:
+                made = self.processor(images=[Image.new("RGB", size)], return_tensors="pt")
+            except ValueError as error:
+                raise SampleError(where, f"the screenshot {self._path(sha256)} cannot be used: {error}") from error
+            self._grids[size] = made["image_grid_thw"][0]
+        return self._grids[size], size
 
     def pixels(self, sha256: str, where: str) -> Tensor:
-        """The patches [P, D], f32. Raises SampleError where the file is missing, altered or no picture."""
+        """The patches [P, D], f32."""
         found = self._pixels.pop(sha256, None)
         if found is None:
             image = self._open(sha256, where)
-            try:
-                made = self.processor(images=[image], return_tensors="pt")
-            except ValueError as error:
-                raise SampleError(where, f"the screenshot {self._path(sha256)} cannot be used: {error}") from error
-            found = made["pixel_values"]
-            self._shapes[sha256] = (made["image_grid_thw"][0], image.size)
+            self._reading(image.load, sha256, where)
+            found = self.processor(images=[image], return_tensors="pt")["pixel_values"]
             self.held += found.nbytes
         self._pixels[sha256] = found
         while self.held > self.cache_bytes and len(self._pixels) > 1:
@@ -59,18 +70,18 @@ class Pictures:
     def _open(self, sha256: str, where: str) -> Image.Image:
         if not re.fullmatch("[0-9a-f]{64}", str(sha256)):
             raise SampleError(where, f"{sha256!r} is no sha256 of a screenshot")
-        path = self._path(sha256)
+        data = self._reading(self._path(sha256).read_bytes, sha256, where)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise SampleError(where, f"the screenshot {self._path(sha256)} was altered: its sha256 differs")
+        return self._reading(lambda: Image.open(io.BytesIO(data)), sha256, where)
+
+    def _reading(self, read: Callable[[], Any], sha256: str, where: str) -> Any:
         try:
-            data = path.read_bytes()
-            if hashlib.sha256(data).hexdigest() != sha256:
-                raise SampleError(where, f"the screenshot {path} is not the one that was recorded: its sha256 differs")
-            image = Image.open(io.BytesIO(data))
-            image.load()
+            return read()
         except FileNotFoundError as error:
-            raise SampleError(where, f"there is no screenshot {path}") from error
+            raise SampleError(where, f"there is no screenshot {self._path(sha256)}") from error
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise SampleError(where, f"the screenshot {path} cannot be read: {error}") from error
-        return image
+            raise SampleError(where, f"the screenshot {self._path(sha256)} cannot be read: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -213,7 +224,7 @@ def image_positions(ids: list[int], pad: int, grids: Tensor | None, merge: int) 
     return torch.cat(parts, dim=1)
 
 
-def _runs(ids: list[int], pad: int):
+def _runs(ids: list[int], pad: int) -> Iterator[tuple[int, int]]:
     """`(begin, end)` of each run of `pad`."""
     begin = 0
     for token, group in groupby(ids):

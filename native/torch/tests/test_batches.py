@@ -129,6 +129,11 @@ class Plan(unittest.TestCase):
         [first, second] = plan([encoded("a", 30), encoded("b", 150), encoded("c", 40)], 100, True, 0, 1)
         self.assertEqual((first.indices, second.indices), ([1], [2, 0]))
 
+    def test_takes_one_more_where_the_sum_alone_would_fit(self):
+        # 180 tokens would fit twice 100, but no two of 60 fit together.
+        batches = plan([encoded(f"s{i}", 60) for i in range(3)], 100, True, 0, 1)
+        self.assertEqual([batch.indices for batch in batches], [[0], [1], [2]])
+
     def test_shares_tokens_evenly(self):
         # 540 tokens; 120 is longer than the budget of 100, the rest fills at least five.
         examples = [encoded(f"s{i}", length) for i, length in enumerate(self.lengths)]
@@ -148,8 +153,8 @@ class Plan(unittest.TestCase):
             self.assertEqual(sorted(len(part) for part in indices), [2, 2])
 
     def test_fills_ranks_without_work_with_the_shortest(self):
-        ranks = plans([encoded("a", 10, reply=4), encoded("b", 20)], 100, True, 4)
-        self.assertEqual([[batch.indices for batch in rank] for rank in ranks], [[[1]], [[0]], [[-1]], [[-1]]])
+        ranks = plans([encoded("a", 20), encoded("b", 10, reply=4)], 100, True, 4)
+        self.assertEqual([[batch.indices for batch in rank] for rank in ranks], [[[0]], [[1]], [[-1]], [[-1]]])
         filler = ranks[3][0]
         self.assertEqual(filler.input_ids.shape, (1, 10))
         self.assertEqual((filler.rows.tolist(), filler.offsets.tolist()), ([5, 6, 7, 8], [0, 4]))

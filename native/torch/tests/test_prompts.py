@@ -143,10 +143,11 @@ class Encode(Files):
             self.refusal(tiny.conversation(self.small, instruction="<|image_pad|>")),
             "the conversation's text has 2 images, the messages have 1",
         )
-        self.assertEqual(
-            self.refusal(tiny.conversation(self.small), prompt_ids=[1, PAD, END]),
-            "image 1 is not between <|vision_start|> and <|vision_end|>",
-        )
+        for alone in ([1, PAD, END], [START, PAD]):
+            self.assertEqual(
+                self.refusal(tiny.conversation(self.small), prompt_ids=alone),
+                "image 1 is not between <|vision_start|> and <|vision_end|>",
+            )
 
     def test_refuses_tokens_that_the_model_has_not_and_replies_of_nothing(self):
         messages = tiny.conversation(self.small)
@@ -181,12 +182,34 @@ class Screenshots(Files):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(tiny.draw(seed=1))
         self.addCleanup(path.unlink)
-        self.assertIn(f"{path} is not the one that was recorded", self.refusal(tiny.conversation(gone)))
-        cut = tiny.keep_blob(self.blobs, tiny.draw()[:200])
-        self.assertRegex(self.refusal(tiny.conversation(cut)), f"{cut[2:]}.png cannot be read: ")
+        self.assertIn(f"{path} was altered: its sha256 differs", self.refusal(tiny.conversation(gone)))
+        for data in (b"", b"GIF", tiny.draw()[:200], tiny.draw().replace(b"IDAT", b"IDAX")):
+            cut = tiny.keep_blob(self.blobs, data)
+            self.assertRegex(self.refusal(tiny.conversation(cut)), f"{cut[2:]}.png cannot be read: ")
         line = tiny.keep_blob(self.blobs, tiny.draw(600, 2))
         self.assertRegex(self.refusal(tiny.conversation(line)), f"{line[2:]}.png cannot be used: .*aspect ratio")
-        self.assertIn("is no sha256", self.refusal(tiny.conversation("../../etc")))
+        self.assertIn("is no sha256 of", self.refusal(tiny.conversation("../../etc")))
+
+    def test_cuts_no_picture_before_its_pixels_are_asked_for(self):
+        calls = []
+
+        class Counted:
+            """The image processor, counting what it is asked for."""
+
+            def __call__(self, images, **options):
+                calls.extend(image.getbbox() is not None for image in images)
+                return real(images=images, **options)
+
+        encoder = Encoder(self.processor, self.blobs, 4096)
+        real, encoder.pictures.processor = encoder.pictures.processor, Counted()
+        other = tiny.keep_blob(self.blobs, tiny.draw(seed=1))
+        sample = self.samples(tiny.example("a", tiny.conversation(self.small, other)))[0]
+        encoded = encoder.encode(sample)
+        # Once an empty picture of their size.
+        self.assertEqual(calls, [False])
+        self.assertEqual(len(encoded.pixel_values), 2 * 112)
+        self.assertEqual(len(encoded.pixel_values), 2 * 112)
+        self.assertEqual(calls, [False, True, True])
 
     def test_keeps_the_pixels_of_the_last_used_and_makes_the_others_anew(self):
         size = 112 * 1176 * 4  # bytes of 14 x 8 patches
