@@ -12,6 +12,9 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import abi  # noqa: E402
 from abi import BF16, F16, F32, GRPO, GSPO, K3, Adamw, GradientNorm, PolicyLoss  # noqa: E402, F401
 
+# transformers (and so Liger) asks for a package `kernels`, and must not find the file of that name there.
+sys.path.pop()
+
 TO_DEVICE, FROM_DEVICE, ON_DEVICE = 0, 1, 2
 BYTES = {F32: 4, BF16: 2, F16: 2}
 NAMES = {F32: "f32", BF16: "bf16", F16: "f16"}

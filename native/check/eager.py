@@ -1,21 +1,26 @@
 """The policy loss and the optimiser step as a trainer writes them in eager PyTorch: what the kernels are measured against."""
 
 
-def policy_loss(torch, logits, target, old_logp, advantage, scale, entropy="none", coefficient=0.01):
+def loss(torch, logits, target, old_logp, advantage, scale, entropy="none", coefficient=0.01):
     """
-    log_softmax, gather, clipped surrogate and backward; the gradient is in logits.grad. [N, V] logits, half precision
-    upcast to f32. `entropy`: "none", "reported" (no gradient), or "bonus" (with gradient).
+    log_softmax, gather and clipped surrogate of [N, V] logits, half precision upcast to f32: a scalar. `entropy`: "none",
+    "reported" (no gradient), or "bonus" (with gradient).
     """
     every = torch.log_softmax(logits.float(), -1)
     logp = every.gather(-1, target[:, None]).squeeze(-1)
     ratio = torch.exp(logp - old_logp)
-    loss = -torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.28) * advantage)
+    losses = -torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.28) * advantage)
     if entropy == "reported":
         with torch.no_grad():
             -(every.exp() * every).sum(-1)
     if entropy == "bonus":
-        loss = loss + coefficient * (every.exp() * every).sum(-1)
-    (loss * scale).sum().backward()
+        losses = losses + coefficient * (every.exp() * every).sum(-1)
+    return (losses * scale).sum()
+
+
+def policy_loss(torch, logits, *given):
+    """The loss and its backward pass; the gradient is in logits.grad."""
+    loss(torch, logits, *given).backward()
 
 
 def adamw(torch, parameter, fused):

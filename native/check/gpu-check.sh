@@ -1,8 +1,9 @@
 #!/bin/sh
 # gpu-check.sh [--rehearse] [--records FILE]: for a machine with an NVIDIA GPU and nvcc, with nothing to download. Builds the
 # CUDA kernels, checks each against float64, times them beside a device copy, eager PyTorch and Liger (where Python has
-# them), and runs one update of dart-train on the CPU and on the GPU. --rehearse does the same with emulated kernels and
-# tiny sizes, so that this script itself is tested where there is no GPU.
+# them), times one training step of the torch engine beside an eager loss, and runs one update of dart-train on the CPU and
+# on the GPU. --rehearse does the same with emulated kernels and tiny sizes, so that this script itself is tested where
+# there is no GPU.
 # Exit code of this script (make turns each but 0 into 2): 1: a check missed; 2: this machine cannot run it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -69,8 +70,10 @@ python=${DART_PYTHON:-python3}
 if command -v "$python" > /dev/null; then
   part 'time them beside PyTorch and Liger'
   PYTHONDONTWRITEBYTECODE=1 "$python" "$here/gpu_compare.py" "$library" "$records" $rehearse || missed=1
+  part 'time one training step of a Qwen2.5-VL beside an eager loss'
+  PYTHONDONTWRITEBYTECODE=1 "$python" "$here/gpu_step.py" "$library" "$records" $rehearse || missed=1
 else
-  say "left out: eager PyTorch and Liger: there is no $python"
+  say "left out: eager PyTorch and Liger, one training step: there is no $python"
 fi
 
 if ! command -v node > /dev/null; then

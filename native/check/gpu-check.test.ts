@@ -144,14 +144,16 @@ describe('gpu-check on emulated kernels', () => {
   const records = join(folder, 'records.ndjson');
   let run: ReturnType<typeof gpuCheck>;
   let names: string[];
+  const written = (): { name: string; value: number; unit: string }[] =>
+    readFileSync(records, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
 
   beforeAll(() => {
     buildEmulatedCuda(join(root, 'native', 'build', 'libdart_cuda_emulated.so'));
     run = gpuCheck(['--rehearse', '--records', records]);
-    names = readFileSync(records, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).name);
+    names = written().map(({ name }) => name);
   }, 600_000);
 
   it('checks the kernels and ends well', () => {
@@ -179,6 +181,38 @@ describe('gpu-check on emulated kernels', () => {
       expect(names).toContain('policy_loss/N 8 V 1024 bf16, dart, beside PyTorch');
     } else {
       expect(run.stderr).toContain('gpu-check: left out: eager PyTorch and Liger: this Python has no torch');
+    }
+  });
+
+  it('times a training step of a Qwen2.5-VL beside one with an eager loss, or says that it is left out', () => {
+    const python = process.env.DART_PYTHON || 'python3';
+    const imports = 'import sys; sys.path.insert(0, "native/torch"); import dart_torch, transformers';
+    if (spawnSync(python, ['-c', imports], { cwd: root, stdio: 'ignore' }).status !== 0) {
+      expect(run.stderr).toMatch(/gpu-check: left out: one training step: .*\(DART_PYTHON names another Python\)\n/);
+      return;
+    }
+    const steps = written().filter(({ name }) => name.startsWith('training step/tiny'));
+    for (const step of [
+      'training step/tiny, 48 tokens, 16 of replies, 2 screenshots',
+      'training step/tiny, 64 tokens, 48 of replies, 0 screenshots',
+    ]) {
+      const own = steps.filter(({ name }) => name.startsWith(step));
+      expect(own.map(({ name, unit }) => `${name.slice(step.length)} ${unit}`)).toEqual([
+        ' ms',
+        ': forward ms',
+        ': head ms',
+        ': backward ms',
+        ': optimizer ms',
+        ": loss from eager's of it",
+        ": gradient norm from eager's of it",
+      ]);
+      const [whole, ...parts] = own.map(({ value }) => value);
+      // Medians of parts need not add up to the median of the whole.
+      expect(parts.slice(0, 4).every((part) => part > 0 && part < 100 * whole!)).toBe(true);
+      expect(own[0]).toMatchObject({ against: 'eager loss', ratio: expect.any(Number) });
+      // bf16 weights: the loss and its gradient agree to some units in the last place.
+      expect(parts[4]).toBeLessThan(1e-4);
+      expect(parts[5]).toBeLessThan(0.02);
     }
   });
 

@@ -20,7 +20,7 @@ def main(path):
     for name, row in rows.items():
         numbers = [f"{row[key]:.3f}" if key in row else "" for key in ("ms", "GB/s", "share")]
         rest = [f"{value:.3g} {unit}" for unit, value in row.items() if unit not in ("ms", "GB/s", "share", "ratio")]
-        lines.append((name, *numbers, row.get("ratio", ", ".join(rest))))
+        lines.append((name, *numbers, ", ".join([*rest, *([row["ratio"]] if "ratio" in row else [])])))
     widths = [max(len(line[i]) for line in lines) for i in range(5)]
     for line in lines:
         print("  ".join([line[0].ljust(widths[0]), *(line[i].rjust(widths[i]) for i in (1, 2, 3)), line[4]]).rstrip())
