@@ -17,10 +17,10 @@ SETUP := node_modules/.setup
 # Arguments for the target's program: make demo ARGS="…"
 ARGS ?=
 
-.PHONY: help setup build test lint format demo base bench bench-kernels bench-system golden gpu-check docs clean
+.PHONY: help setup build test lint format demo base ablation rollout-scaling bench bench-kernels bench-system golden gpu-check docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup: $(SETUP) ## Install the npm packages, where the lock file has changed
 
@@ -61,6 +61,12 @@ demo: build ## Train a policy on the embedded desktop and show that it improves 
 
 base: build ## Make the base policy of the demo anew from noisy experts
 	@node dist/commands/demo/base.js $(ARGS)
+
+ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=300): hours; goes on after Ctrl-C
+	@node dist/commands/ablation/main.js $(ARGS)
+
+rollout-scaling: build ## ARPO's figure: rollout and epoch time of 8 to 256 desktops (2 minutes)
+	@node dist/commands/ablation/scaling/main.js $(ARGS)
 
 bench: build ## Measure: metric records on stdout, a table on stderr
 	@node dist/commands/bench/main.js $(ARGS)

@@ -1,0 +1,39 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { trajectory } from '../../lib/store/trajectories.testing.ts';
+import { lessons, TAUGHT, UNTAUGHT, withEnding } from './base.ts';
+import { SUITES } from './evaluations.ts';
+
+const idsOf = (folder: string) =>
+  readdirSync(join(packageRoot(), folder), { recursive: true }).flatMap((path) =>
+    String(path).endsWith('.json') ? [basename(String(path), '.json')] : [],
+  );
+
+describe('the lessons of the base policy', () => {
+  it('are of training tasks, each in one tier, and of no held-out one', () => {
+    const training = idsOf(SUITES.train);
+    const heldout = new Set(idsOf(SUITES.heldout));
+    const [taught, partly, wandering, lost] = lessons().map((lesson) => lesson.tasks);
+    expect([...taught!, ...partly!, ...lost!].sort()).toEqual(training.sort());
+    expect(wandering).toEqual(partly);
+    expect(training.filter((id) => heldout.has(id))).toEqual([]);
+    expect([TAUGHT.length, UNTAUGHT.length]).toEqual([20, 15]);
+  });
+
+  it('lose their endings in the share that is asked for, the same ones each time', () => {
+    const episodes = Array.from({ length: 400 }, (_, index) => {
+      const made = trajectory({ id: `episode-${index}` });
+      const last = { ...made.steps.at(-1)!, actions: [{ type: 'finished' as const }] };
+      return { ...made, steps: [...made.steps.slice(0, -1), last] };
+    });
+    const kept = (share: number) =>
+      episodes.filter((each) => withEnding(each, share).steps.length === each.steps.length).map((e) => e.trajectory_id);
+    expect([kept(0).length, kept(1).length]).toEqual([0, 400]);
+    expect(Math.abs(kept(0.5).length - 200)).toBeLessThan(40);
+    expect(kept(0.5)).toEqual(kept(0.5));
+    const open = { ...episodes[0]!, steps: episodes[0]!.steps.map((step) => ({ ...step, actions: [] })) };
+    expect(withEnding(open, 0)).toBe(open);
+  });
+});

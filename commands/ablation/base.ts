@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { makeFolderSync } from '../../lib/stream/files.ts';
+import { readRecords } from '../../lib/stream/reader.ts';
+import type { Trajectory } from '../../lib/stream/records.ts';
+import { SUITES } from './evaluations.ts';
+import type { Job } from './queue.ts';
+import { lineOf, runLines } from './shell.ts';
+
+/** Tasks that the base policy is taught well: with them the dynamic rollout number has something to save. */
+export const TAUGHT = [
+  ...['chrome-turn-on-dark-pages', 'chrome-turn-on-do-not-track', 'chrome-join-gold', 'chrome-drop-news'],
+  ...['gimp-sharpen', 'gimp-export-sky', 'calc-write-f2-9', 'calc-delete-row-3', 'impress-delete-budget'],
+  ...['impress-blue-facts', 'writer-delete-mouse', 'os-rename-compass', 'os-run-date', 'os-trash-ticket'],
+  ...['mail-star-gus', 'mail-delete-kim', 'vlc-play-thunder', 'vlc-play-candle', 'vlc-loop', 'code-word-wrap'],
+] as const;
+
+/** Tasks of which the base policy never sees a success: what the experience pool is for. */
+export const UNTAUGHT = [
+  ...['multi-picture-cat', 'multi-folder-roses', 'multi-star-ken', 'multi-setting-tango', 'mail-folder-family'],
+  ...['mail-send-joe', 'writer-change-rain', 'writer-bold-cheese', 'gimp-darker', 'gimp-dark-theme'],
+  ...['calc-write-b5-8', 'chrome-search-bing', 'code-rename-beta', 'vlc-playlist-party', 'code-change-green'],
+] as const;
+
+interface Lesson {
+  name: string;
+  tasks: readonly string[];
+  /** Episodes a task, and how often the expert acts at random. */
+  episodes: number;
+  noise: number;
+  /** Share of the episodes whose last word (finished, fail) is taught: without it a policy goes on. */
+  endings: number;
+  seed: number;
+}
+
+/** The ids of the training tasks that are neither taught well nor left out. */
+export function partlyTaught(): string[] {
+  const root = join(packageRoot(), SUITES.train);
+  const all = readdirSync(root, { recursive: true }).flatMap((path) =>
+    String(path).endsWith('.json') ? [basename(String(path), '.json')] : [],
+  );
+  const named: ReadonlySet<string> = new Set([...TAUGHT, ...UNTAUGHT]);
+  return all.filter((id) => !named.has(id)).sort();
+}
+
+/** What the base policy imitates. The two lessons of wandering make it go on where it does not know the way. */
+export function lessons(): Lesson[] {
+  const partly = partlyTaught();
+  return [
+    { name: 'taught', tasks: TAUGHT, episodes: 60, noise: 0.05, endings: 1, seed: 21 },
+    { name: 'partly', tasks: partly, episodes: 16, noise: 0.05, endings: 0.5, seed: 22 },
+    { name: 'wandering', tasks: partly, episodes: 2, noise: 0.97, endings: 0, seed: 23 },
+    { name: 'lost', tasks: UNTAUGHT, episodes: 3, noise: 0.97, endings: 0, seed: 24 },
+  ];
+}
+
+/**
+ * The base policy of the ablation: a fresh network that imitates experts on the training tasks, well on a third of them,
+ * a little on others, and on a quarter only how to go on. The demo's base fails within a few steps and has no step that
+ * it is sure of, so that neither the dynamic length nor the choice by entropy could show there.
+ */
+export function baseJob(dir: string, product: string): Job {
+  const file = (name: string) => join(dir, name);
+  const blobs = ['--blobs', file('blobs')];
+  const rollout = (lesson: Lesson) =>
+    lineOf(
+      ...['bin/dart-rollout', '--tasks', SUITES.train, '--env', 'embedded:8', '-n', lesson.episodes],
+      ...['--policy', `script:noise=${lesson.noise}`, '--max-steps', 12, '--seed', lesson.seed, blobs],
+      ...['-o', file(`${lesson.name}.ndjson`), '--quiet', '--log-level', 'error'],
+      lesson.tasks.flatMap((id) => ['--task', id]),
+    );
+  const imitate = [
+    ...['bin/dart-train', file('demonstrations.ndjson'), '--objective', 'sft', '--all-outcomes', '--device', 'cpu'],
+    ...['--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 6, '--lr', '1e-3', '--lr-schedule', 'cosine'],
+    ...['--lr-warmup', 20, '--seed', 1, ...blobs, '--publish', file('policy'), '-o', file('sft.ndjson'), '--quiet'],
+  ];
+  return {
+    title: 'the base policy',
+    product,
+    seconds: 170,
+    run: async (stop) => {
+      makeFolderSync(dir);
+      await runLines([lineOf('bin/dart-train', 'init', '-o', file('fresh.onnx'), '--seed', 1, '--quiet')], dir, stop);
+      await runLines(lessons().map(rollout), dir, stop);
+      const texts = await Promise.all(
+        lessons().map((lesson) => demonstrationsOf(lesson, file(`${lesson.name}.ndjson`))),
+      );
+      writeFileSync(file('demonstrations.ndjson'), texts.join(''));
+      await runLines([lineOf(...imitate)], dir, stop);
+      await runLines([lineOf('bin/dart-train', 'export', file('policy'), '-o', product, '--quiet')], dir, stop);
+    },
+  };
+}
+
+/** The episodes of a lesson as lines, without the last words that are not taught. */
+async function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
+  const lines: string[] = [];
+  for await (const { record } of readRecords(createReadStream(path), { name: path })) {
+    if (record.type !== 'trajectory') continue;
+    const taught = withEnding(record as Trajectory, endings);
+    if (taught.steps.length > 0) lines.push(`${JSON.stringify(taught)}\n`);
+  }
+  return lines.join('');
+}
+
+/** An episode with its ending, or without: a share of them keeps it, drawn by the episode's name. */
+export function withEnding(trajectory: Trajectory, share: number): Trajectory {
+  const draw = createHash('sha256').update(trajectory.trajectory_id).digest().readUInt32BE() / 2 ** 32;
+  const ends = trajectory.steps.at(-1)?.actions.some(({ type }) => type === 'finished' || type === 'fail');
+  return ends && draw >= share ? { ...trajectory, steps: trajectory.steps.slice(0, -1) } : trajectory;
+}
+
+/** Marks which base policy runs were made with. */
+export function sha256Of(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

@@ -1,0 +1,96 @@
+import { type PairedMean, pairedMean } from '../../lib/report/paired.ts';
+import type { Arm } from './arms.ts';
+import type { RunRecord } from './job.ts';
+
+/** One row: an arm at one cut, over its seeds. */
+export interface ArmRow {
+  arm: Arm;
+  seeds: number;
+  /** Success on the training tasks and on the held-out variants, mean over the seeds; null where not measured. */
+  success: number | null;
+  heldout: number | null;
+  coverage: number | null;
+  /** Success on the tasks that the base policy never solves. */
+  zero: number | null;
+  /** Steps of all evaluated rollouts for each one that succeeds. */
+  stepsPerSuccess: number | null;
+  /** Paired differences of success by seed. */
+  overRung: PairedMean | null;
+  overBaseline: PairedMean | null;
+  heldoutOverBaseline: PairedMean | null;
+}
+
+type Figure = (run: RunRecord, cut: string) => number | null;
+
+const success =
+  (name: string): Figure =>
+  (run, cut) =>
+    run.measures[`${cut}/${name}`]?.success ?? null;
+
+/** The arms at a cut, in the order of the table. `zero` are the tasks without any success of the base policy. */
+export function rowsAt(
+  cut: string,
+  arms: readonly Arm[],
+  runs: readonly RunRecord[],
+  zero: ReadonlySet<string>,
+  baseline = 'baseline',
+): ArmRow[] {
+  return arms.flatMap((arm) => {
+    const own = runs.filter((run) => run.name === arm.name);
+    if (own.length === 0) return [];
+    const mean = (figure: Figure) => meanOf(own.map((run) => figure(run, cut)));
+    const over = (other: string | null, figure: Figure) =>
+      other === null || other === arm.name ? null : pairedBySeed(own, runs, other, (run) => figure(run, cut));
+    return [
+      {
+        arm,
+        seeds: own.length,
+        success: mean(success('train')),
+        heldout: mean(success('heldout')),
+        coverage: mean((run) => run.measures[`${cut}/train`]?.coverage ?? null),
+        zero: mean((run) => successOn(run.measures[`${cut}/train`]?.tasks, zero)),
+        stepsPerSuccess: mean((run) => stepsPerSuccess(run.measures[`${cut}/train`])),
+        overRung: over(arm.against, success('train')),
+        overBaseline: over(baseline, success('train')),
+        heldoutOverBaseline: over(baseline, success('heldout')),
+      },
+    ];
+  });
+}
+
+/** Differences of a figure between runs of the same seed; null where no seed has both. */
+export function pairedBySeed(
+  own: readonly RunRecord[],
+  runs: readonly RunRecord[],
+  other: string,
+  figure: (run: RunRecord) => number | null,
+): PairedMean | null {
+  const differences = own.flatMap((run) => {
+    const pair = runs.find(({ name, seed }) => name === other && seed === run.seed);
+    const [a, b] = [pair === undefined ? null : figure(pair), figure(run)];
+    return a === null || b === null ? [] : [b - a];
+  });
+  return differences.length > 0 ? pairedMean(differences) : null;
+}
+
+/** By how much the success at the last cut lies below the best point of the curve before: a collapse shows here. */
+export function fallOf(run: RunRecord, points: readonly string[]): number | null {
+  const values = points.map((point) => run.measures[`${point}/train`]?.success).filter((value) => value !== undefined);
+  const last = values.at(-1);
+  return last === undefined ? null : Math.max(...values) - last;
+}
+
+/** Mean of what is known; null where nothing is. */
+export function meanOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length > 0 ? known.reduce((a, b) => a + b, 0) / known.length : null;
+}
+
+function successOn(tasks: Record<string, number> | undefined, ids: ReadonlySet<string>): number | null {
+  if (tasks === undefined) return null;
+  return meanOf(Object.entries(tasks).flatMap(([id, score]) => (ids.has(id) ? [score] : [])));
+}
+
+function stepsPerSuccess(evaluation: { steps: number; success: number } | undefined): number | null {
+  return evaluation === undefined || evaluation.success === 0 ? null : evaluation.steps / evaluation.success;
+}

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DartError } from '../../lib/errors.ts';
+import { writeWhole } from '../../lib/stream/files.ts';
+import { type Evaluation, evaluationLine, readEvaluation } from './evaluations.ts';
+import type { Job } from './queue.ts';
+import { type Figures, runTraining } from './run.ts';
+import { lineOf, runLines } from './shell.ts';
+import { pipelineLine, placesOf, type Training } from './training.ts';
+import type { Moment } from './watch.ts';
+
+/** What a policy is evaluated on after a training. */
+export interface Measure {
+  /** Name of the figure: `train`, `heldout`. */
+  name: string;
+  /** Cut whose version is evaluated. */
+  cut: string;
+  tasks: string;
+  repeats: number;
+  sample?: number | null;
+  /** Options in place of `--max-steps 30`. */
+  more?: readonly string[];
+}
+
+/** A finished run as `run.json` has it. */
+export interface RunRecord {
+  name: string;
+  seed: number;
+  /** The line of the pipeline, without its folder: what the run was. */
+  made: string;
+  cuts: Record<string, Moment>;
+  figures: Figures;
+  /** By cut and name of the measure: `time/train`. */
+  measures: Record<string, Omit<Evaluation, 'tasks'> & { tasks: Record<string, number> }>;
+}
+
+/** About a second and a half for each 100 rollouts of an evaluation. */
+const SECONDS_PER_ROLLOUT = 0.015;
+
+/**
+ * A training and its evaluations as two pieces of work: `training.json` says that the first is done, `run.json` both. An
+ * evaluation whose file is there is not made again. What a run was made with stands in both, and another one is refused.
+ */
+export function runJobs(
+  name: string,
+  training: Training,
+  measures: readonly Measure[],
+  say: (line: string) => void,
+): Job[] {
+  const { dir, seed } = training;
+  const product = join(dir, 'run.json');
+  const trained = join(dir, 'training.json');
+  const made = identityOf(training);
+  const title = `${name}, seed ${seed}`;
+  const check = (path: string) => () => refuseOther(path, made);
+  const longest = Math.max(0, ...training.cuts.map((cut) => cut.seconds ?? 0));
+  return [
+    {
+      title: `${title}: training`,
+      product: trained,
+      seconds: Math.min(training.limitSeconds, longest * 1.2) + 4,
+      check: check(trained),
+      run: async (stop) => {
+        const end = await runTraining(training, stop, teller(say));
+        await writeWhole(trained, `${JSON.stringify({ made, ...end }, null, 1)}\n`);
+      },
+    },
+    {
+      title: `${title}: evaluations`,
+      product,
+      seconds: 4 + measures.reduce((sum, measure) => sum + 60 * measure.repeats * SECONDS_PER_ROLLOUT, 0),
+      check: check(product),
+      run: async (stop) => {
+        const { cuts, figures } = JSON.parse(readFileSync(trained, 'utf8'));
+        const done = await evaluated(training, measures, cuts, stop);
+        const record: RunRecord = { name, seed, made, cuts, figures, measures: done };
+        await keepPolicy(dir, measures, stop);
+        await writeWhole(product, `${JSON.stringify(record, null, 1)}\n`);
+      },
+    },
+  ];
+}
+
+async function evaluated(
+  { dir, seed }: Training,
+  measures: readonly Measure[],
+  cuts: Record<string, Moment>,
+  stop?: AbortSignal,
+): Promise<RunRecord['measures']> {
+  const all: RunRecord['measures'] = {};
+  for (const { cut, name, tasks, repeats, sample, more } of measures) {
+    if (cuts[cut] === undefined) continue;
+    const output = join(dir, `eval-${cut}-${name}.ndjson`);
+    const policy = join(placesOf(dir).cuts, cut);
+    const line = evaluationLine({ policy, tasks, repeats, seed, output, sample, ...(more && { more }) });
+    if (!existsSync(output)) await runLines([line], dir, stop);
+    const evaluation = await readEvaluation(output);
+    all[`${cut}/${name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
+  }
+  return all;
+}
+
+/** Keeps the policy of the first cut that is measured as one file, and lets the versions go. */
+async function keepPolicy(dir: string, measures: readonly Measure[], stop?: AbortSignal): Promise<void> {
+  const { cuts } = placesOf(dir);
+  const kept = measures.map(({ cut }) => join(cuts, cut)).find((path) => existsSync(path));
+  if (kept === undefined) return;
+  await runLines([lineOf('bin/dart-train', 'export', kept, '-o', join(dir, 'policy.onnx'), '--quiet')], dir, stop);
+  rmSync(cuts, { recursive: true, force: true });
+}
+
+/** What a training is, wherever its folder lies. */
+export function identityOf(training: Training): string {
+  const cuts = JSON.stringify(training.cuts);
+  return [training.base, ...training.before, pipelineLine(training), cuts].join('\n').replaceAll(training.dir, 'RUN');
+}
+
+function refuseOther(path: string, made: string): void {
+  if (JSON.parse(readFileSync(path, 'utf8')).made === made) return;
+  throw new DartError('this run was made with other settings or by other options', {
+    where: path,
+    hint: 'the settings of before; RUN_DIR=… for others; or remove its folder',
+  });
+}
+
+/** Says every half minute how far a training is. */
+function teller(say: (line: string) => void): (moment: Moment) => void {
+  let next = 30;
+  return ({ seconds, trajectories, version }) => {
+    if (seconds < next) return;
+    next += 30;
+    say(`  ${Math.round(seconds)} s: ${trajectories} rollouts, ${version} updates`);
+  };
+}

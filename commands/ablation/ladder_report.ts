@@ -1,0 +1,142 @@
+import { curvesSvg } from '../../lib/report/curves.ts';
+import { pairedMean } from '../../lib/report/paired.ts';
+import type { Arm } from './arms.ts';
+import { type ArmRow, fallOf, meanOf, rowsAt } from './compare.ts';
+import type { Evaluation } from './evaluations.ts';
+import type { RunRecord } from './job.ts';
+import { cutsOf, ROLLOUTS_CUT, TIME_CUT } from './plan.ts';
+import { fixed, gain, markdownTable, type Section, share, type Table } from './report.ts';
+import type { Settings } from './settings.ts';
+
+/** What the report is made of. */
+export interface LadderRuns {
+  settings: Settings;
+  runs: readonly RunRecord[];
+  /** The base policy on the training tasks and on the held-out variants. */
+  base: { train: Evaluation; heldout: Evaluation };
+  /** Tasks that the base policy solved in none of the rollouts of the conditions. */
+  zero: ReadonlySet<string>;
+}
+
+/** The section `ablation` of docs/results.md. */
+export function ladderSection(all: LadderRuns): Section {
+  const { settings, runs, base } = all;
+  const seeds = new Set(runs.map((run) => run.seed)).size;
+  const { seconds, trajectories, repeats } = settings;
+  const text = [
+    `${runs.length} runs, ${seeds} paired seeds. The base policy: ${share(base.train.success)} on the training tasks, ${share(base.heldout.success)} on the held-out variants. Each success is that of ${base.train.tasks.size} tasks × ${repeats} rollouts at temperature 1, on layouts that training never uses; gains are means of differences between runs of the same seed, with Student's 95% interval over the seeds.`,
+    `### The same wall-clock: ${seconds} s of training`,
+    markdownTable(comparison(rowsOf(all, TIME_CUT))),
+    `### The same number of rollouts: ${trajectories}`,
+    markdownTable(comparison(rowsOf(all, ROLLOUTS_CUT))),
+    '### What each idea did',
+    markdownTable(mechanisms(all)),
+    `Up to the end of each run, which is where it had both the seconds and the rollouts; success where the wall-clock is the same.`,
+    '### Stale rollouts',
+    markdownTable(falls(all)),
+    'A collapse is a success far below an earlier one of the same run.',
+    '![Learning curves](results/ablation.svg)',
+  ].join('\n\n');
+  return { name: 'ablation', text, pictures: { 'ablation.svg': curves(all) } };
+}
+
+/** The rows of the comparison at a cut. */
+export function rowsOf({ settings, runs, zero }: LadderRuns, cut: string): ArmRow[] {
+  return rowsAt(cut, settings.arms, runs, zero);
+}
+
+/** The names of the cuts on the learning curve, in order of time. */
+export function curvePoints(settings: Settings): string[] {
+  return cutsOf(settings).flatMap((cut) => (cut.seconds === undefined ? [] : [cut.name]));
+}
+
+function comparison(rows: readonly ArmRow[]): Table {
+  return {
+    head: ['', 'DART', 'seeds', 'success', 'over the arm before', 'over the baseline', 'held-out', 'over the baseline'],
+    rows: rows.map((row) => [
+      row.arm.label,
+      row.arm.paper === undefined ? null : `${row.arm.paper.toFixed(1)}%`,
+      row.seeds,
+      share(row.success),
+      gain(row.overRung) === null ? null : `${row.arm.against}: ${gain(row.overRung)}`,
+      gain(row.overBaseline),
+      share(row.heldout),
+      gain(row.heldoutOverBaseline),
+    ]),
+  };
+}
+
+function mechanisms(all: LadderRuns): Table {
+  const { runs } = all;
+  const of = (arm: Arm, figure: (run: RunRecord) => number | null) =>
+    meanOf(runs.filter((run) => run.name === arm.name).map(figure));
+  return {
+    head: [
+      ...['', 'rollouts a second', 'updates', 'rollouts a group', 'steps a rollout, first → last quarter'],
+      ...['steps kept', 'staleness', 'tokens with w cut', 'steps from the pool'],
+      ...['success on tasks at 0', 'tasks with a success', 'steps a success'],
+    ],
+    rows: rowsOf(all, TIME_CUT).map((row) => [
+      row.arm.label,
+      fixed(of(row.arm, ({ cuts }) => (cuts[TIME_CUT] ? cuts[TIME_CUT].trajectories / cuts[TIME_CUT].seconds : null))),
+      fixed(
+        of(row.arm, ({ cuts }) => cuts[TIME_CUT]?.version ?? null),
+        0,
+      ),
+      fixed(of(row.arm, ({ figures }) => figures.rollouts_per_group)),
+      `${fixed(of(row.arm, ({ figures }) => figures.steps_first))} → ${fixed(of(row.arm, ({ figures }) => figures.steps_last))}`,
+      share(
+        of(row.arm, ({ figures }) => figures.kept),
+        0,
+      ),
+      fixed(of(row.arm, ({ figures }) => figures.staleness)),
+      share(
+        of(row.arm, ({ figures }) => figures.tis_truncated),
+        0,
+      ),
+      share(of(row.arm, ({ figures }) => figures.injected)),
+      share(row.zero),
+      share(row.coverage, 0),
+      fixed(row.stepsPerSuccess),
+    ]),
+  };
+}
+
+function falls({ settings, runs }: LadderRuns): Table {
+  const points = curvePoints(settings);
+  return {
+    head: ['', 'success at the end', 'below its best point', 'most of a seed', 'nats a token at the end'],
+    rows: settings.arms.flatMap((arm) => {
+      const own = runs.filter((run) => run.name === arm.name);
+      const all = own.map((run) => fallOf(run, points)).filter((fall) => fall !== null);
+      if (all.length === 0) return [];
+      const last = meanOf(own.map((run) => run.measures[`${TIME_CUT}/train`]?.success ?? null));
+      const entropy = meanOf(own.map(({ figures }) => figures.entropy_last));
+      const points_ = (value: number | null) => (value === null ? null : `${(100 * value).toFixed(1)} pt`);
+      return [[arm.label, share(last), points_(meanOf(all)), points_(Math.max(...all)), fixed(entropy, 2)]];
+    }),
+  };
+}
+
+function curves({ settings, runs, base }: LadderRuns): string {
+  const points = curvePoints(settings);
+  return curvesSvg({
+    title: `Success on the training tasks, mean of the seeds with its 95% interval`,
+    x: 'seconds of training',
+    y: 'success',
+    yMax: 1,
+    curves: settings.arms.flatMap((arm) => {
+      const own = runs.filter((run) => run.name === arm.name);
+      if (own.length === 0) return [];
+      const at = points.flatMap((point) => {
+        const values = own.flatMap((run) => run.measures[`${point}/train`]?.success ?? []);
+        if (values.length === 0) return [];
+        const { value, low, high } = pairedMean(values);
+        const seconds = meanOf(own.map((run) => run.cuts[point]?.seconds ?? null))!;
+        return [{ x: Math.round(seconds), y: value, low, high }];
+      });
+      const dashed = arm.against !== null && (arm.name.startsWith('stale') || arm.experts !== undefined);
+      return [{ name: arm.name, dashed, points: [{ x: 0, y: base.train.success }, ...at] }];
+    }),
+  });
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { Arm } from './arms.ts';
+import { MAX_STEPS, SUITES } from './evaluations.ts';
+import type { Settings } from './settings.ts';
+import { lineOf } from './shell.ts';
+import { type Cut, sharedOptions, type Training } from './training.ts';
+
+/** What every arm has in common. Aggregation and learning rate are those of `make demo` (docs/log.md). */
+const COMMON = {
+  rollout: ['-n', '8', '--max-steps', String(MAX_STEPS)],
+  curate: ['--preset', 'dart'],
+  train: ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean', '--lr', '3e-4'],
+} as const;
+
+/** The cuts at which the arms are compared. */
+export const TIME_CUT = 'time';
+export const ROLLOUTS_CUT = 'rollouts';
+
+/** The policy that all arms begin with. */
+export interface Base {
+  path: string;
+  sha256: string;
+}
+
+/** Where the training of an arm and a seed lies. */
+export function dirOf({ dir }: Pick<Settings, 'dir'>, arm: Pick<Arm, 'name'>, seed: number): string {
+  return join(dir, arm.name, String(seed));
+}
+
+/** The cuts of a training: the points of its curve, the wall-clock and the rollouts at which arms are compared. */
+export function cutsOf({ seconds, points, trajectories }: Settings): Cut[] {
+  const curve = Array.from({ length: points - 1 }, (_, index) => {
+    const at = (seconds * (index + 1)) / points;
+    return { name: `point-${index + 1}`, seconds: at };
+  });
+  return [...curve, { name: TIME_CUT, seconds }, { name: ROLLOUTS_CUT, trajectories }];
+}
+
+/** The training of one arm with one seed, from a base policy. */
+export function trainingOf(settings: Settings, arm: Arm, seed: number, base: Base): Training {
+  const dir = dirOf(settings, arm, seed);
+  const options = {
+    rollout: [...COMMON.rollout, ...arm.rollout],
+    curate: [...COMMON.curate, ...arm.curate],
+    train: [...COMMON.train, ...arm.train],
+  };
+  const policy = arm.experts === 'imitation' ? join(dir, 'imitated.onnx') : base.path;
+  const before = expertLines(arm.experts, { dir, seed, base: base.path, policy });
+  const { limitSeconds } = settings;
+  const cuts = cutsOf(settings);
+  return { dir, policy, base: base.sha256, tasks: SUITES.train, seed, options, before, cuts, limitSeconds };
+}
+
+/** Passes over the 60 demonstrations of the imitating arm. */
+const IMITATION_EPOCHS = 8;
+
+function expertLines(
+  experts: Arm['experts'],
+  { dir, seed, base, policy }: { dir: string; seed: number; base: string; policy: string },
+): string[] {
+  if (experts === undefined) return [];
+  const demonstrations = join(dir, 'experts.ndjson');
+  const shared = sharedOptions(dir);
+  const blobs = shared.slice(2);
+  const rollout = ['--tasks', SUITES.train, '--env', 'embedded:8', '--policy', 'script', '-n', '1', '--seed', seed];
+  const made = lineOf('bin/dart-rollout', rollout, blobs, '-o', demonstrations, '--quiet');
+  if (experts === 'pool')
+    return [
+      made,
+      lineOf('bin/dart-curate', 'pool', 'add', demonstrations, shared, '-o', join(dir, 'pool.ndjson'), '--quiet'),
+    ];
+  const folder = join(dir, 'imitation');
+  const sft = ['--objective', 'sft', '--policy', `onnx:${base}`, '--epochs', IMITATION_EPOCHS, '--lr', '3e-4'];
+  const where = [
+    '--device',
+    'cpu',
+    '--seed',
+    seed,
+    '--publish',
+    folder,
+    '-o',
+    join(dir, 'imitation.ndjson'),
+    '--quiet',
+  ];
+  return [
+    made,
+    lineOf('bin/dart-train', demonstrations, sft, blobs, where),
+    lineOf('bin/dart-train', 'export', folder, '-o', policy, '--quiet'),
+    lineOf('rm', '-rf', folder),
+  ];
+}

@@ -1,0 +1,73 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { playJobs, spoken } from './queue.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'dart-queue-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+let now = 0;
+const ran: string[] = [];
+/** A job that takes twice as long as it says. */
+const job = (name: string, seconds: number) => ({
+  title: name,
+  product: join(dir, name),
+  seconds,
+  run: async () => {
+    ran.push(name);
+    now += 2000 * seconds;
+    writeFileSync(join(dir, name), '');
+  },
+});
+
+describe('playJobs', () => {
+  it('does what is missing and says how long the rest takes, by how long it took before', async () => {
+    writeFileSync(join(dir, 'first'), '');
+    const said: string[] = [];
+    const jobs = [job('first', 600), job('second', 60), job('third', 120)];
+    const end = await playJobs(
+      jobs,
+      (line) => said.push(line),
+      undefined,
+      () => now,
+    );
+    expect(end).toEqual({ done: 2, skipped: 1 });
+    expect(ran).toEqual(['second', 'third']);
+    expect(said).toEqual([
+      '1 of 3 pieces of work are done already',
+      '1 of 2: second; 3 min left',
+      '2 of 2: third; 4 min left',
+    ]);
+    expect(await playJobs(jobs, () => {})).toEqual({ done: 0, skipped: 3 });
+    expect(ran).toEqual(['second', 'third']);
+  });
+
+  it('goes on where it was stopped, and asks what is there whether it fits', async () => {
+    const stop = new AbortController();
+    const halted = {
+      ...job('halted', 1),
+      run: async () => {
+        stop.abort(new Error('stopped'));
+        stop.signal.throwIfAborted();
+      },
+    };
+    await expect(playJobs([halted, job('after', 1)], () => {}, stop.signal)).rejects.toThrow('stopped');
+    expect(existsSync(join(dir, 'after'))).toBe(false);
+    const checked = {
+      ...job('first', 1),
+      check: () => {
+        throw new Error('of other settings');
+      },
+    };
+    await expect(playJobs([checked], () => {})).rejects.toThrow('of other settings');
+  });
+});
+
+describe('spoken', () => {
+  it('says seconds, minutes and hours', () => {
+    expect([40, 89.6, 90, 720, 7199, 12_000].map(spoken)).toEqual([
+      ...['40 s', '90 s', '2 min', '12 min', '2 h 0 min', '3 h 20 min'],
+    ]);
+  });
+});

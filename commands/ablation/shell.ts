@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { DartError } from '../../lib/errors.ts';
+
+/** A bash line that runs in the checkout, with `bin/` as a user would call it. */
+export interface Line {
+  child: ChildProcess;
+  /** Its exit code, once all processes of the line have ended; 130 or 143 after a signal. */
+  ended: Promise<number>;
+}
+
+/**
+ * Starts a line. A failure anywhere in a pipe is a failure; what it writes to stdout and stderr goes to our stderr.
+ * When `stop` aborts, the line is sent SIGTERM: a Ctrl-C has reached its processes already.
+ */
+export function start(line: string, stop?: AbortSignal): Line {
+  const child = spawn('bash', ['-o', 'pipefail', '-c', line], {
+    cwd: packageRoot(),
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+  const end = () => child.kill('SIGTERM');
+  stop?.addEventListener('abort', end);
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
+  }).finally(() => stop?.removeEventListener('abort', end));
+  return { child, ended };
+}
+
+/**
+ * Runs lines one after another.
+ * @param where names what they belong to, for the error
+ * @throws DartError where one fails; the abort reason where `stop` has ended it
+ */
+export async function runLines(lines: readonly string[], where: string, stop?: AbortSignal): Promise<void> {
+  for (const line of lines) {
+    stop?.throwIfAborted();
+    const code = await start(line, stop).ended;
+    stop?.throwIfAborted();
+    if (code === 130 || code === 143) throw new Stopped(code);
+    if (code !== 0) {
+      throw new DartError(`a command ended with exit code ${code}: ${line}`, {
+        where,
+        hint: 'read its messages above, mend the cause, and run the same command again',
+      });
+    }
+  }
+}
+
+/** The reason of a stop by SIGINT or SIGTERM, with the exit code that says so. */
+export class Stopped extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super('stopped');
+    this.name = 'Stopped';
+    this.code = code;
+  }
+}
+
+/** Aborts with `Stopped` at SIGINT and SIGTERM. A second one ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(code);
+      controller.abort(new Stopped(code));
+    });
+  }
+  return controller.signal;
+}
+
+/** Quotes a word for bash where it has to be. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A line of words. */
+export function lineOf(...words: (string | number | readonly (string | number)[])[]): string {
+  return words.flat().map(String).map(quoted).join(' ');
+}
