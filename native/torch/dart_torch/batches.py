@@ -15,9 +15,10 @@ class MicroBatch:
     """
     What one forward pass reads: `input_ids` [B, L]; `attention_mask` [B, L], 0 where a row is padded, or None;
     `position_ids` [3, B, L] padded, [4, 1, L] packed, where the first row counts each sequence from 0: by it
-    transformers keeps the sequences apart (masking_utils.find_packed_sequence_indices). `rows` [N] are the places in the
-    flattened [B*L] hidden states whose logits predict the reply tokens `targets` [N] int32; those of sequence s begin at
-    `offsets[s]` [S+1] int32. `indices` tell which of the given examples it holds; -1 is a filler and counts nothing.
+    transformers keeps the sequences apart (masking_utils.find_packed_sequence_indices). `rows` [N] are the places in
+    the flattened [B*L] hidden states whose logits predict the reply tokens `targets` [N] int32; those of sequence s
+    begin at `offsets[s]` [S+1] int32. `indices` tell which of the given examples it holds; -1 is a filler and counts
+    nothing.
     """
 
     input_ids: Tensor
@@ -41,9 +42,9 @@ class MicroBatch:
 def plan(encoded: list[Encoded], max_tokens: int, packed: bool, rank: int, world: int) -> list[MicroBatch]:
     """
     This rank's micro-batches, heaviest first. Every rank gets as many, and those of one place are alike: near in
-    tokens, and all with screenshots or all without, since a sharded vision tower runs on every rank or on none. Each has
-    one temperature and `max_tokens` at most, padding included, or a single longer example. Examples of one length are
-    ordered by id, so that the order of `encoded` does not matter.
+    tokens, and all with screenshots or all without, since a sharded vision tower runs on every rank or on none. Each
+    has one temperature and `max_tokens` at most, padding included, or a single longer example. Examples of one length
+    are ordered by id, so that the order of `encoded` does not matter.
     """
     lengths = [len(e.input_ids) for e in encoded]
     order = sorted(range(len(encoded)), key=lambda i: (-lengths[i], encoded[i].sample.id, i))

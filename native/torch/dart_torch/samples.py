@@ -21,8 +21,8 @@ class SampleError(Exception):
 @dataclass(frozen=True)
 class Sample:
     """
-    A prompt, the reply to it, and what the update wants of it. `rollout_logp` is the sampler's log-probability of each of
-    `reply_ids`, NaN where it gave none; `episode` is -1 except for objectives over whole episodes.
+    A prompt, the reply to it, and what the update wants of it. `rollout_logp` is the sampler's log-probability of each
+    of `reply_ids`, NaN where it gave none; `episode` is -1 except for objectives over whole episodes.
     """
 
     id: str

@@ -121,6 +121,14 @@ class Encode(Files):
         self.assertEqual(reply("\ud83d", finish="length"), list("\ufffd".encode()))
         self.assertEqual(reply("A", reply_ids=[66, 67]), [66, 67])
 
+    def test_shows_a_step_its_last_five_screenshots(self):
+        # Real ones where they are at hand, all of 1920x1080.
+        path, blobs = tiny.make_samples(self.folder / "real", count=6, real=True)
+        encoder = Encoder(self.processor, str(blobs), 4096)
+        examples = [encoder.encode(sample) for sample in read_samples(str(path))]
+        self.assertEqual([e.input_ids.tolist().count(PAD) for e in examples], [28, 56, 84, 112, 140, 140])
+        self.assertEqual([len(e.pixel_values) for e in examples], [112, 224, 336, 448, 560, 560])
+
     def test_keeps_the_servers_ids_and_expands_a_single_pad(self):
         messages = tiny.conversation(self.small, self.large)
         image = [START, *[PAD] * 28, END]
