@@ -4,19 +4,17 @@ import type { ReadRecord } from '../stream/reader.ts';
 import { untilAborted } from '../stream/waiting.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
 import { PassedRecords } from './passed.ts';
+import { type BatchSize, Pending } from './pending.ts';
 import type { PolicyObjective } from './presets.ts';
-import { Rejections, rejectionOf } from './rejections.ts';
+import { rejectionOf } from './rejections.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
-import { type SelectedGroup, selectGroup } from './selection.ts';
+import { selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
 import { stopReason } from './stopping.ts';
 
-export interface OnlineOptions {
+/** Whole groups are taken, so an update may have a few steps more than `batchSamples`. */
+export interface OnlineOptions extends BatchSize {
   objective: PolicyObjective;
-  /** Selected steps that make an update; whole groups are taken, so it may be a few more. */
-  batchSamples: number;
-  /** Groups that make an update, instead of steps; null counts steps. */
-  batchGroups: number | null;
   /** Records that are not samples. */
   passOn: (record: ReadRecord['record']) => Promise<void>;
   /** A bad sample record: throws, or counts it. */
@@ -26,28 +24,6 @@ export interface OnlineOptions {
 
 /** How often the wait for input is told. */
 const WAITING_EVERY_MS = 10_000;
-
-/** Groups taken in since the last update. */
-interface Pending {
-  groups: SelectedGroup[];
-  steps: number;
-  /** Ids of groups of which no step could be used. */
-  useless: string[];
-  /** These, and what dart-curate left out. */
-  rejections: Rejections;
-  /** Spent on selection. */
-  seconds: number;
-  waited: number;
-}
-
-const nothing = (): Pending => ({
-  groups: [],
-  steps: 0,
-  useless: [],
-  rejections: new Rejections(),
-  seconds: 0,
-  waited: 0,
-});
 
 export interface OnlineSummary {
   stopped: string;
@@ -100,7 +76,7 @@ async function runAndKeep(loop: OnlineLoop, input: AsyncIterable<ReadRecord>, se
 }
 
 class OnlineLoop {
-  pending = nothing();
+  pending = new Pending();
   rejected = 0;
   /** Groups that the store had closed, by reason. */
   readonly skipped = new Map<string, number>();
@@ -131,10 +107,7 @@ class OnlineLoop {
   /** Nobody should have to guess why nothing happens. */
   #tellWaiting(): void {
     if (this.#updating || performance.now() - this.#updated < WAITING_EVERY_MS) return;
-    const { batchGroups, batchSamples } = this.#options;
-    const { steps, groups } = this.pending;
-    const have =
-      batchGroups === null ? `${steps} of ${batchSamples} steps` : `${groups.length} of ${batchGroups} groups`;
+    const have = this.pending.describe(this.#options);
     this.#session.progress(
       `waiting for groups: ${have} for the next update, ${this.#gatherer.held().length} groups not whole`,
     );
@@ -185,7 +158,6 @@ class OnlineLoop {
       measure: (examples) => engine.measure(examples),
     });
     this.pending.seconds += (performance.now() - begin) / 1000;
-    this.pending.steps += selected.kept.length;
     if (selected.kept.length > 0) {
       this.pending.groups.push(selected);
       return;
@@ -199,22 +171,11 @@ class OnlineLoop {
     this.rejected += 1;
   }
 
-  /** How full the batch is; 1 or more is full. */
-  #progress(): number {
-    const { batchGroups, batchSamples } = this.#options;
-    if (this.pending.steps === 0) return 0;
-    return batchGroups === null ? this.pending.steps / batchSamples : this.pending.groups.length / batchGroups;
-  }
-
   /** An update if the batch is so full, also without the groups that were closed while they waited in it. */
   async #updateFrom(share: number): Promise<void> {
-    if (this.#progress() < share) return;
-    const { groups, useless } = this.pending;
-    const closed = await this.#skip([...groups.map((group) => group.groupId), ...useless]);
-    this.pending.groups = groups.filter((group) => !closed.has(group.groupId));
-    this.pending.useless = useless.filter((id) => !closed.has(id));
-    this.pending.steps = this.pending.groups.reduce((sum, group) => sum + group.kept.length, 0);
-    if (this.#progress() >= share) await this.#update();
+    if (this.pending.share(this.#options) < share) return;
+    this.pending.leaveOut(await this.#skip(this.pending.groupIds));
+    if (this.pending.share(this.#options) >= share) await this.#update();
   }
 
   /** Asks which groups the store has closed, and tells of them. Nothing is kept of them: they are not learned. */
@@ -236,7 +197,7 @@ class OnlineLoop {
 
   async #learn(): Promise<void> {
     const { groups, useless, rejections, seconds, waited } = this.pending;
-    this.pending = nothing();
+    this.pending = new Pending();
     const of = groupMetrics(groups, this.#session.learner.updates);
     const examples = groups.flatMap((group) => group.kept);
     await this.#session.passOver(useless, 'unspelt');
