@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_FILE, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { TRAIN_OPTIONS } from './options.ts';
+import { plot } from './plot_spec.ts';
 
 const exporting: CommandSpec = {
   name: 'export',
@@ -49,7 +50,7 @@ export const spec: CommandSpec = {
   ].join('\n\n'),
   options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],
-  subcommands: [exporting, init],
+  subcommands: [exporting, init, plot],
   examples: [
     {
       command:

@@ -39,6 +39,25 @@ describe('curvesSvg', () => {
     expect([...places.matchAll(/<circle cx="([\d.]+)"/g)].map((match) => match[1])).toEqual(['60', '300', '540']);
   });
 
+  it('goes below 0 where a point does', () => {
+    const points = [-2, 0, 1].map((y, x) => ({ x, y, low: y - 5, high: y }));
+    const below = curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points }] });
+    // Ticks from -2 to 1: 325 high, a third of it for each unit; bars end where the plot does.
+    expect([...below.matchAll(/<circle cx="[\d.]+" cy="([\d.]+)"/g)].map((match) => match[1])).toEqual([
+      '365',
+      '148.3',
+      '40',
+    ]);
+    expect(below).toContain('<path d="M60 148.3H540" stroke="#333333"/>');
+    expect(below).toContain('d="M540 365V40"');
+  });
+
+  it('draws small dots where there are many', () => {
+    const points = Array.from({ length: 61 }, (_, x) => ({ x, y: 1 }));
+    expect(curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points }] })).toContain('r="1"');
+    expect(svg).not.toContain('r="1"');
+  });
+
   it('is one well-formed document', () => {
     const said: string[] = [];
     const parser = new DOMParser({ onError: (_, message) => void said.push(message) });

@@ -20,7 +20,7 @@ export interface CurvesOptions {
   x: string;
   y: string;
   curves: readonly Curve[];
-  /** Both axes begin at 0; the y axis ends here, or above the largest y. */
+  /** Both axes begin at 0, y below the least y where that is negative; the y axis ends here, or above the largest y. */
   yMax?: number;
   /** x is shown by its logarithm to base 2, for numbers that double. */
   logX?: boolean;
@@ -28,6 +28,8 @@ export interface CurvesOptions {
 
 const WIDTH = 760;
 const HEIGHT = 420;
+/** Points of a curve up to which each is a dot that can be seen; more are a line. */
+const DOTS = 60;
 const PLOT = { left: 60, top: 40, right: 540, bottom: 365 };
 /** Okabe and Ito's colours, which the colour-blind can tell apart. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#000000', '#7f7f7f'];
@@ -57,9 +59,12 @@ interface Scale {
 
 function scalesOf({ curves, yMax, logX }: CurvesOptions): Scale {
   const points = curves.flatMap((curve) => curve.points);
-  const yTicks = ticks(yMax ?? Math.max(1e-9, ...points.map(({ y, high }) => Math.max(y, high ?? y))));
-  const top = yMax ?? yTicks.at(-1)!;
-  const y = (value: number) => PLOT.bottom - (Math.min(value, top) / top) * (PLOT.bottom - PLOT.top);
+  const most = yMax ?? Math.max(0, ...points.map(({ y, high }) => Math.max(y, high ?? y)));
+  const least = Math.min(0, ...points.map(({ y }) => y));
+  const yTicks = ticks(most, least);
+  const [base, top] = [yTicks[0]!, yMax ?? yTicks.at(-1)!];
+  const height = PLOT.bottom - PLOT.top;
+  const y = (value: number) => PLOT.bottom - ((Math.min(Math.max(value, base), top) - base) / (top - base)) * height;
   const width = PLOT.right - PLOT.left;
   if (logX) {
     const xTicks = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
@@ -67,18 +72,19 @@ function scalesOf({ curves, yMax, logX }: CurvesOptions): Scale {
     const x = (value: number) => PLOT.left + (width * (Math.log2(value) - first)) / Math.max(1e-9, last - first);
     return { x, y, xTicks, yTicks };
   }
-  const xTicks = ticks(Math.max(1e-9, ...points.map((point) => point.x)));
+  const xTicks = ticks(Math.max(0, ...points.map((point) => point.x)));
   const end = xTicks.at(-1)!;
   return { x: (value) => PLOT.left + (width * value) / end, y, xTicks, yTicks };
 }
 
-/** 0 and steps of 1, 2 or 5 times a power of ten up to at least `most`. */
-function ticks(most: number): number[] {
-  const rough = most / 5;
+/** Steps of 1, 2 or 5 times a power of ten, from at most `least` (0 or below) by way of 0 up to at least `most`. */
+function ticks(most: number, least = 0): number[] {
+  const rough = Math.max(1e-9, most - least) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * (1 - 1e-9))!;
-  const count = Math.ceil(most / step - 1e-9);
-  return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
+  const first = Math.floor(least / step + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(most / step - 1e-9));
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
 function axes(options: CurvesOptions, { x, y, xTicks, yTicks }: Scale): string[] {
@@ -100,9 +106,10 @@ function drawn({ name, points, dashed }: Curve, index: number, { x, y }: Scale):
   const bar = ({ x: place, low, high }: CurvePoint) =>
     low == null || high == null
       ? []
-      : `<path d="M${at(x(place))} ${at(y(Math.max(0, low)))}V${at(y(high))}" stroke="${colour}" opacity="0.35"/>`;
+      : `<path d="M${at(x(place))} ${at(y(low))}V${at(y(high))}" stroke="${colour}" opacity="0.35"/>`;
+  const radius = points.length > DOTS ? 1 : 3;
   const dot = (point: CurvePoint) =>
-    `<circle cx="${at(x(point.x))}" cy="${at(y(point.y))}" r="3" fill="${colour}"><title>${escapeHtml(name)}: ${point.x}, ${Number(point.y.toPrecision(4))}</title></circle>`;
+    `<circle cx="${at(x(point.x))}" cy="${at(y(point.y))}" r="${radius}" fill="${colour}"><title>${escapeHtml(name)}: ${point.x}, ${Number(point.y.toPrecision(4))}</title></circle>`;
   const row = PLOT.top + 12 + 20 * index;
   return [
     `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"${dashed ? ' stroke-dasharray="6 4"' : ''}/>`,
