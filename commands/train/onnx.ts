@@ -23,10 +23,10 @@ export function chooseOnnx(
   { dir, blobs, objective }: { dir: string; blobs: BlobStore; objective: Objective },
 ): ChosenEngine {
   const { options } = context;
+  const source = startingPolicy(context, dir);
   refuseTorchOptions(options);
   const { device, threads, text } = chooseMachine(context);
   const settings = localSettings(options, device);
-  const source = startingPolicy(context, dir);
   if (source === null) checkFolder(dir);
   const strict = textOf(options, 'init-from') === null;
   return {

@@ -34,7 +34,7 @@ export async function chooseTorch(
 ): Promise<ChosenEngine> {
   const { options, io } = context;
   refuseOnnxOptions(options);
-  const settings = torchSettings(options, objective);
+  const settings = torchSettings(context, objective);
   const { lora } = settings.model;
   const base = planTorchPolicy(dir, basePath(context, dir), lora);
   const auto = settings.launch.nproc === AUTO;
@@ -69,10 +69,10 @@ export async function chooseTorch(
 const AUTO = 'auto';
 
 /** What the options ask of the torch engine. */
-export function torchSettings(options: Options, objective: Objective): TorchSettings {
+export function torchSettings({ options, io }: CommandContext, objective: Objective): TorchSettings {
   return {
     model: modelSettings(options, objective),
-    launch: launchSettings(options),
+    launch: launchSettings(options, io),
     adam: adamSettings(options),
     aggregationConstant: numberOf(options, 'aggregation-constant'),
     coordinates: options.coordinates as Coordinates,
@@ -116,7 +116,8 @@ function referenceOf(options: Options, objective: Objective, lora: LoraSettings 
   return given ?? (lora ? 'lora-off' : 'copy');
 }
 
-function launchSettings(options: Options): LaunchSettings {
+function launchSettings(options: Options, io: CommandContext['io']): LaunchSettings {
+  const python = textOf(options, 'python') ?? 'python3';
   const nproc = textOf(options, 'nproc') ?? AUTO;
   if (nproc !== AUTO && nproc !== 'gpu' && !/^[1-9]\d*$/.test(nproc)) {
     throw new DartError(`'${nproc}' is no number of processes`, { where: '--nproc', hint: '--nproc 8, or gpu' });
@@ -130,7 +131,8 @@ function launchSettings(options: Options): LaunchSettings {
     });
   }
   return {
-    python: textOf(options, 'python') ?? 'python3',
+    // A name is looked for on PATH, a path is one from here.
+    python: python.includes('/') ? resolvePath(io, python) : python,
     nproc,
     nnodes,
     rendezvous,

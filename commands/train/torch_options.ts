@@ -120,9 +120,9 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
-    describe: 'Of the image processor, if not as the checkpoint says; must be what the inference server has',
+    describe: 'Pixels of a screenshot at least, if not as the checkpoint says; must be what the inference server has',
   },
-  { name: 'max-pixels', type: 'integer', value: 'N', min: 1, describe: 'The same' },
+  { name: 'max-pixels', type: 'integer', value: 'N', min: 1, describe: 'Pixels of a screenshot at most, likewise' },
   {
     name: 'coordinates',
     type: 'string',

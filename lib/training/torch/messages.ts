@@ -117,5 +117,5 @@ export type RankFault = z.infer<typeof faultSchema>;
 /** A line that rank 0 writes. */
 export const lineSchema = z.union([
   z.looseObject({ event: z.string(), do: z.string().nullish(), done: z.number().nullish(), of: z.number().nullish() }),
-  z.looseObject({ id: z.number().nullish(), ok: z.unknown().optional(), error: faultSchema.optional() }),
+  z.looseObject({ id: z.number().nullable(), ok: z.unknown().optional(), error: faultSchema.optional() }),
 ]);

@@ -53,7 +53,7 @@ export async function checkPython(
     ...{ reject: false, extendEnv: false, env: env as Record<string, string>, timeout: LIMIT_MS, stdin: 'ignore' },
   });
   if (end.failed) {
-    const reason = end.stderr?.trim().split('\n').at(-1) || end.shortMessage;
+    const reason = end.stderr?.trim().split('\n').at(-1) || (end.originalMessage ?? 'it ended by an error');
     throw new DartError(`Python does not start: ${reason}`, { where: python, hint: PYTHON_HINT });
   }
   const { missing, versions, gpus, ...found } = JSON.parse(end.stdout.trim().split('\n').at(-1)!) as Answer;

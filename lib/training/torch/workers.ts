@@ -134,7 +134,7 @@ export class Workers {
     }
   }
 
-  #answer({ id, ok, error }: { id?: number | null; ok?: unknown; error?: RankFault }): void {
+  #answer({ id, ok, error }: { id: number | null; ok?: unknown; error?: RankFault }): void {
     if (error && error.kind !== 'sample') {
       this.#fault = error;
       // The launcher reports which rank it was. Its end is waited for, but not for ever.
