@@ -24,6 +24,7 @@ LEFT = ("manifest.json", "state.json", "trainer_state.json", "adapter_config.jso
 
 def save(folder: Path, checkpoint: Path, policy: Policy, optimizer: Optimizer, state: bool, group: dist.ProcessGroup) -> list[str]:
     """Writes a version into an empty folder, all ranks together; returns the files' names, relative to it."""
+    policy.forget()
     if policy.settings.lora is None:
         save_weights(folder, checkpoint, policy)
     else:
@@ -71,11 +72,7 @@ def save_weights(folder: Path, checkpoint: Path, policy: Policy) -> None:
     """
     types = stored_types(policy.files)
     sizes = {key: getattr(*home).numel() * types[key].itemsize for key, home in policy.homes.items()}
-    files: list[list[str]] = [[]]
-    for key, size in sizes.items():
-        if files[-1] and sum(sizes[other] for other in files[-1]) + size > SHARD_BYTES:
-            files.append([])
-        files[-1].append(key)
+    files = shards(sizes, SHARD_BYTES)
     names = [f"model-{n:05}-of-{len(files):05}.safetensors" for n in range(1, len(files) + 1)]
     names = names if len(files) > 1 else ["model.safetensors"]
     for name, keys in zip(names, files):
@@ -102,10 +99,21 @@ def limit_pixels(path: Path, pixels: dict[str, int]) -> None:
         return
     config = json.loads(path.read_text())
     image = config if path.name == "preprocessor_config.json" else config.setdefault("image_processor", {})
-    image["size"] = {**image.get("size", {}), **pixels}
+    if "size" in image:
+        image["size"] = {**image["size"], **pixels}
     old = {"shortest_edge": "min_pixels", "longest_edge": "max_pixels"}
     image.update({old[name]: value for name, value in pixels.items()})
     path.write_text(json.dumps(config, indent=2))
+
+
+def shards(sizes: dict[str, int], limit: int) -> list[list[str]]:
+    """Shares tensors of so many bytes out over files, in order; a file passes the limit with a single tensor only."""
+    files: list[list[str]] = [[]]
+    for key, size in sizes.items():
+        if files[-1] and sum(sizes[other] for other in files[-1]) + size > limit:
+            files.append([])
+        files[-1].append(key)
+    return files
 
 
 def save_adapters(folder: Path, checkpoint: Path, policy: Policy) -> None:

@@ -73,10 +73,11 @@ class Policy(nn.Module):
     def _shard(self, layers: list[nn.Module], mesh: DeviceMesh) -> None:
         """Gives memory to each layer and then to the rest (embeddings, head), and shards it over the mesh."""
         settings = self.settings
-        more: dict[str, Any] = {"offload_policy": CPUOffloadPolicy()} if settings.offload else {}
+        offload = settings.offload and self.device.type == "cuda"
+        more: dict[str, Any] = {"offload_policy": CPUOffloadPolicy()} if offload else {}
         # Inputs are not cast: rotations, scales and advantages stay in float32.
         policy = MixedPrecisionPolicy(settings.compute, torch.float32, cast_forward_inputs=False)
-        home = torch.device("cpu") if settings.offload else self.device
+        home = torch.device("cpu") if offload else self.device
         for module in [*layers, self]:
             materialize(module, home, settings.compute)
             whole = fully_shard(module, mesh=mesh, mp_policy=policy, **more)
@@ -148,6 +149,16 @@ def weight_files(checkpoint: Path) -> dict[str, Path]:
         raise FileNotFoundError(f"{checkpoint} has neither model.safetensors nor model.safetensors.index.json")
     with safe_open(single, "pt") as opened:
         return dict.fromkeys(opened.keys(), single)
+
+
+def check_processor(checkpoint: Path) -> None:
+    """Raises FileNotFoundError where a folder has no image processor or no tokenizer: their libraries say it less well."""
+    for what, names in (
+        ("image processor", ("preprocessor_config.json", "processor_config.json")),
+        ("tokenizer", ("tokenizer.json", "vocab.json", "tokenizer.model")),
+    ):
+        if checkpoint.is_dir() and not any((checkpoint / name).exists() for name in names):
+            raise FileNotFoundError(f"{checkpoint} has no {what}: none of {', '.join(names)}")
 
 
 def find_homes(model: PreTrainedModel, files: dict[str, Path]) -> dict[str, Home]:

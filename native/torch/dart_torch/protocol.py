@@ -136,10 +136,11 @@ def open_store() -> dist.TCPStore:
 
 def describe(error: BaseException, rank: int) -> dict[str, Any]:
     """The error as the protocol has it; `rank` null where the cause lies in another rank that cannot speak any more."""
-    message, kind, lost = f"{type(error).__name__}: {error}", "error", False
-    if isinstance(error, torch.OutOfMemoryError):
+    named = "" if isinstance(error, (ValueError, FileNotFoundError)) else f"{type(error).__name__}: "
+    message, kind, lost = f"{named}{error}", "error", False
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error):
         kind = "memory"
-        message = f"{memory_line()}. Try: fewer --micro-tokens, gradient checkpointing, LoRA, or more GPUs"
+        message = f"{memory_line()}. Try: fewer micro_tokens, gradient checkpointing, LoRA, offload, or more GPUs"
     elif any(words in str(error) for words in ("Connection closed by peer", "Connection reset by peer")):
         lost = True
         message = f"another rank ended, and this one with it ({type(error).__name__})"
@@ -149,6 +150,8 @@ def describe(error: BaseException, rank: int) -> dict[str, Any]:
 
 def memory_line() -> str:
     """How the GPU's memory is used, in words."""
+    if not torch.cuda.is_available():
+        return "out of memory"
     free, whole = torch.cuda.mem_get_info()
     used, most = torch.cuda.memory_allocated(), torch.cuda.max_memory_allocated()
     gib = [f"{value / 2**30:.1f} GiB" for value in (used, most, free, whole)]

@@ -17,7 +17,7 @@ from . import checkpoint
 from .batches import MicroBatch, plan
 from .head import Outcome, PolicyHead
 from .kernels import Kernels, LossSettings
-from .model import Policy
+from .model import Policy, check_processor
 from .objectives import Preference, dpo, episode_sums, kto, kto_reference_point, merge, spread, token_scales
 from .optimizer import Optimizer
 from .prompts import Encoded, Encoder
@@ -84,6 +84,7 @@ class Worker:
         self.objective: dict[str, Any] = request["objective"]
         self.settings = settings = read_model(request["model"])
         self.checkpoint = Path(request["checkpoint"])
+        check_processor(self.checkpoint)
         self.kernels = kernels = Kernels(**request["kernels"])
         torch.manual_seed(request["seed"] * 1009 + self.rank)
         if settings.reference == "none" and (self.objective.get("kl_beta") or {"dpo", "kto"} & set(self.objective)):
@@ -143,6 +144,8 @@ class Worker:
         for done, batch in enumerate(batches):
             parts.append(self.gradient(batch, wanted, objective, clock))
             self.protocol.progress(done + 1, len(batches))
+        if self.reference:
+            self.reference.forget()
         statistics = merge(self.gather(merge(parts)))
         loss = statistics["loss"] if preference is None else preference.loss
         sound = statistics["nonfinite"] == 0 and abs(loss) < float("inf")
@@ -168,7 +171,7 @@ class Worker:
     def restore(self, request: dict[str, Any]) -> dict[str, Any]:
         """Goes on from a folder that `save` wrote with `state`."""
         checkpoint.restore(Path(request["folder"]), self.policy, self.optimizer, self.protocol.control)
-        self.moved = True
+        self.scored = {}
         return {}
 
     def read(self, file: str) -> list[Encoded]:
@@ -203,6 +206,7 @@ class Worker:
             for index, begin, end in zip(batch.indices, batch.offsets.tolist(), batch.offsets.tolist()[1:]):
                 found[index] = (logp[begin:end], entropy[begin:end])
             self.protocol.progress(done + 1, len(batches))
+        (self.reference if reference and self.reference else self.policy).forget()
         everywhere = {index: value for part in self.gather(found) for index, value in part.items()}
         return [everywhere[index] for index in range(len(encoded))]
 

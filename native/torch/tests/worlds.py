@@ -47,14 +47,14 @@ ADAMW = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 0.0, "ma
 
 
 class World:
-    """A running trainer of `ranks` processes; use with `with`, which kills what is left."""
+    """A running trainer of `ranks` processes, or `script` in its place; use with `with`, which kills what is left."""
 
-    def __init__(self, ranks: int):
+    def __init__(self, ranks: int, script: Path | None = None):
         self.ranks, self.number, self.events = ranks, 0, []
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts", "0"]
         self.process = subprocess.Popen(
-            [*command, "--nproc-per-node", str(ranks), "-m", "dart_torch"],
+            [*command, "--nproc-per-node", str(ranks), *([str(script)] if script else ["-m", "dart_torch"])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
