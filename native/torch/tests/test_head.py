@@ -6,7 +6,7 @@ import os
 import sys
 import unittest
 import unittest.mock
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -18,8 +18,8 @@ from dart_torch.head import Outcome, PolicyHead, head_weight, spans
 from dart_torch.kernels import ENTROPY, LOGP, RATIO, TOKEN_LOSS, WEIGHT, Kernels, LossSettings, Tokens
 from torch import Tensor, nn
 
-ROWS, WIDTH, VOCABULARY = 13, 8, 37
-LENGTHS = [4, 1, 0, 6, 2]
+LENGTHS = [4, 1, 0, 6, 2, 7, 3, 5, 9, 4]
+ROWS, WIDTH, VOCABULARY = 41, 8, 37
 KERNELS = plain.kernels()
 
 DART = LossSettings(clip_low=0.2, clip_high=0.28, tis_cap=1.0, kl_beta=0.1)
@@ -27,7 +27,7 @@ CASES = {
     "sft": LossSettings("sft"),
     "grpo": LossSettings(),
     "dart": DART,
-    "arpo_dual_clip": LossSettings(clip_high=0.3, dual_clip=1.5),
+    "arpo_dual_clip": LossSettings(clip_high=0.3, dual_clip=1.1),
     "temperature": LossSettings(temperature=0.7, tis_cap=2.0),
     "entropy_bonus": LossSettings(entropy_coef=0.05, kl_beta=0.1),
     "kl_k1": LossSettings(kl_beta=0.2, kl_estimator="k1"),
@@ -36,7 +36,7 @@ CASES = {
     "tis_sequence_truncate": LossSettings(tis_cap=1.0, tis_level="sequence"),
     "tis_sequence_mask": LossSettings(tis_cap=1.0, tis_level="sequence", tis_mode="mask", kl_beta=0.1),
     "gspo": LossSettings("gspo", clip_low=0.05, clip_high=0.06),
-    "gspo_everything": LossSettings("gspo", 0.05, 0.06, 1.2, 1.0, "sequence", "truncate", 0.1, "k3", 0.01, 1.3),
+    "gspo_everything": LossSettings("gspo", 0.05, 0.06, 1.02, 1.0, "sequence", "truncate", 0.1, "k3", 0.01, 1.3),
     "cispo": LossSettings("cispo", clip_high=0.2, tis_cap=2.0),
 }
 
@@ -129,6 +129,16 @@ class AgainstPlain(unittest.TestCase):
             self.assertAlmostEqual(sums[name], value.item(), delta=100 * tolerance, msg=name)
         return max(gaps.values())
 
+    def test_each_setting_of_a_case_bites(self):
+        for name, settings in CASES.items():
+            it = example(gaps=True, temperature=settings.temperature)
+            _, (with_all, _) = run(it, settings)
+            for field in fields(settings):
+                if getattr(settings, field.name) == field.default or field.name == "temperature":
+                    continue
+                _, (without, _) = run(it, replace(settings, **{field.name: field.default}))
+                self.assertGreater(apart(without, with_all.double()), 1e-4, f"{name}: {field.name}")
+
 
 def _add_cases() -> None:
     for name, settings in CASES.items():
@@ -216,7 +226,7 @@ class Gradients(unittest.TestCase):
         spied = plain.kernels()
         with torch.no_grad(), unittest.mock.patch.object(spied, "policy_loss", wraps=spied.policy_loss) as calls:
             got = call(PolicyHead(it.layer, spied, 4), it.hidden, it.tokens)
-        self.assertEqual([each.args[-1] for each in calls.call_args_list], [None] * 4)
+        self.assertEqual([each.args[-1] for each in calls.call_args_list], [None] * 11)
         self.assertFalse(got.loss.requires_grad)
         self.assertEqual(got.statistics, want.statistics)
 
@@ -308,13 +318,13 @@ class Refusals(unittest.TestCase):
             targets=it.tokens.targets.long(),
         )
         self.refuse(
-            r"scale must be torch.float32 \[1\] on cpu, not torch.float32 \[0\]", it, scale=it.tokens.scale[:12]
+            r"scale must be torch.float32 \[1\] on cpu, not torch.float32 \[0\]", it, scale=it.tokens.scale[:-1]
         )
         self.refuse("advantage must be torch.float32", it, advantage=it.tokens.advantage.double())
         self.refuse("old_logp must be .* on cpu, not .* on meta", it, old_logp=it.tokens.old_logp.to("meta"))
         self.refuse(r"rollout_logp must be contiguous", it, rollout_logp=torch.zeros(2 * ROWS)[::2])
         self.refuse("offsets must be torch.int32", it, CASES["gspo"], offsets=it.tokens.offsets.long())
-        self.refuse("offsets must rise from 0 to the 13 tokens", it, CASES["gspo"], offsets=it.tokens.offsets[:-1])
+        self.refuse("offsets must rise from 0 to the 41 tokens", it, CASES["gspo"], offsets=it.tokens.offsets[:-1])
         self.refuse("gspo and sequence weights need the sequences' offsets", it, CASES["gspo"], offsets=None)
         self.refuse("hidden must have the width, type and device", it._replace(hidden=it.hidden.detach().bfloat16()))
         self.refuse("hidden must have the width, type and device", it._replace(hidden=it.hidden.detach()[:, :4]))
