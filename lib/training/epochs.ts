@@ -15,6 +15,8 @@ export interface Material {
   note: string;
   /** Why nothing can be learned from it; null where it can. */
   problem: DartError | null;
+  /** What to do better, as a warning. */
+  advice?: string | null;
 }
 
 export interface EpochOptions {

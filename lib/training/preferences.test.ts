@@ -60,10 +60,11 @@ async function train(records: AnyRecord[], objective: Objective, given: Case = {
   const out: AnyRecord[] = [];
   const passed: AnyRecord[] = [];
   const notes: string[] = [];
+  const warnings: string[] = [];
   const output = {
     progress: () => {},
     note: (line: string) => void notes.push(line),
-    warn: () => {},
+    warn: (line: string) => void warnings.push(line),
     record: async (record: AnyRecord) => void out.push(record),
   };
   const config = {
@@ -90,7 +91,7 @@ async function train(records: AnyRecord[], objective: Objective, given: Case = {
     signal: new AbortController().signal,
   });
   const metric = (name: string) => out.filter((r) => r.name === `train/${name}`).map((r) => r.value as number);
-  return { summary, out, model, notes, passed, metric };
+  return { summary, out, model, notes, warnings, passed, metric };
 }
 
 const file = (folder: string, version: number, name: string) =>
@@ -162,6 +163,17 @@ describe('kto', () => {
     expect(metric('rewards_chosen').at(-1)).toBeGreaterThan(metric('rewards_rejected').at(-1)!);
     expect(metric('kl')).toHaveLength(6);
     expect(metric('rewards_accuracies')).toEqual([]);
+  });
+
+  it('says which weight would even out the labels, unless it does already', async () => {
+    // 3 desirable and 4 undesirable.
+    const weigh = async (desirableWeight: number) =>
+      (await train(LABELS, { ...KTO, desirableWeight } as Objective, { maxUpdates: 0, folder: `${desirableWeight}` }))
+        .warnings;
+    const tail = 'best are 1 to 1.33. Try: --desirable-weight 1.33 to 1.78';
+    expect(await weigh(1)).toEqual([`the desirable episodes weigh 0.75 times the undesirable ones, ${tail}`]);
+    expect(await weigh(2)).toEqual([`the desirable episodes weigh 1.50 times the undesirable ones, ${tail}`]);
+    expect([await weigh(1.33), await weigh(1.78), await weigh(0)]).toEqual([[], [], []]);
   });
 
   it('wants both kinds, and says how many of each there are', async () => {

@@ -5,7 +5,11 @@ import type { Preference } from '../stream/records.ts';
 import type { Episode, LabelledEpisode, Pair } from './engine.ts';
 import { type Material, many } from './epochs.ts';
 import { examplesOfSteps } from './examples.ts';
+import type { Objective } from './presets.ts';
 import type { Spelling } from './spelling.ts';
+
+type PreferenceObjective = Extract<Objective, { kind: 'dpo' | 'kto' }>;
+type KtoObjective = Extract<Objective, { kind: 'kto' }>;
 
 export interface PreferenceOptions {
   passOn: (record: ReadRecord['record']) => Promise<void>;
@@ -16,12 +20,12 @@ export interface PreferenceOptions {
 export async function collectPreferences(
   input: AsyncIterable<ReadRecord>,
   spelling: Spelling,
-  kind: 'dpo' | 'kto',
+  objective: PreferenceObjective,
   options: PreferenceOptions,
 ): Promise<Material> {
-  return kind === 'dpo'
+  return objective.kind === 'dpo'
     ? pairs(await gather(input, 'dpo', (read) => pairOf(read, spelling), options))
-    : labelled(await gather(input, 'kto', (read) => labelledOf(read, spelling), options));
+    : labelled(await gather(input, 'kto', (read) => labelledOf(read, spelling), options), objective);
 }
 
 interface Read {
@@ -103,7 +107,7 @@ function pairs({ units, unspelt }: Gathered<Pair>): Material {
   };
 }
 
-function labelled({ units, unspelt }: Gathered<LabelledEpisode>): Material {
+function labelled({ units, unspelt }: Gathered<LabelledEpisode>, objective: KtoObjective): Material {
   const steps = units.reduce((sum, { episode }) => sum + episode.length, 0);
   const desirable = units.filter(({ label }) => label).length;
   const undesirable = units.length - desirable;
@@ -113,7 +117,22 @@ function labelled({ units, unspelt }: Gathered<LabelledEpisode>): Material {
     counts: { desirable, undesirable, preferred_steps: steps, unspelt_episodes: unspelt },
     note: `${kinds} episodes, ${many(steps, 'step')}${left(unspelt, 'episode')}`,
     problem: units.length === 0 ? nothing('kto', unspelt) : oneKind(desirable, undesirable),
+    advice: unbalanced(desirable, undesirable, objective),
   };
+}
+
+/** The range that the authors of KTO recommend for the weights of all desirable episodes over those of the others. */
+const BALANCE = [1, 4 / 3] as const;
+
+function unbalanced(desirable: number, undesirable: number, objective: KtoObjective): string | null {
+  const { desirableWeight, undesirableWeight } = objective;
+  const [wanted, other] = [desirable * desirableWeight, undesirable * undesirableWeight];
+  const ratio = wanted / other;
+  // A weight of 0 was asked for.
+  if (wanted === 0 || other === 0 || (ratio >= BALANCE[0] * 0.99 && ratio <= BALANCE[1] * 1.01)) return null;
+  const [low, high] = BALANCE.map((bound) => ((bound * other) / desirable).toFixed(2));
+  const weigh = `the desirable episodes weigh ${ratio.toFixed(2)} times the undesirable ones, best are 1 to 1.33`;
+  return `${weigh}. Try: --desirable-weight ${low} to ${high}`;
 }
 
 function left(unspelt: number, what: string): string {

@@ -54,7 +54,7 @@ export async function runTraining(
   around: TrainingSurroundings,
 ): Promise<Summary> {
   const { objective } = config;
-  if (objective.kind !== 'policy') return runInEpochs(input, objective.kind, config, around);
+  if (objective.kind !== 'policy') return runInEpochs(input, objective, config, around);
   const session = await openSession(config, config.learner, around);
   const { batchSamples, batchGroups } = config;
   const options = { objective: objective.policy, batchSamples, batchGroups, ...around };
@@ -62,35 +62,38 @@ export async function runTraining(
   return session.summary(stopped, counts);
 }
 
+type OfflineObjective = Exclude<Objective, { kind: 'policy' }>;
+
 /** The objectives whose input has an end, which comes before the first update. */
 async function runInEpochs(
   input: AsyncIterable<ReadRecord>,
-  kind: 'sft' | 'dpo' | 'kto',
+  objective: OfflineObjective,
   config: TrainingConfig,
   around: TrainingSurroundings,
 ): Promise<Summary> {
   const { signal } = around;
   const { batchSamples, batchGroups, learner } = config;
-  const material = await collect(untilAborted(input, signal), kind, config, around);
+  const material = await collect(untilAborted(input, signal), objective, config, around);
   if (!signal.aborted && material.problem) throw material.problem;
-  const batchUnits = (kind === 'sft' ? null : batchGroups) ?? batchSamples;
+  const batchUnits = (objective.kind === 'sft' ? null : batchGroups) ?? batchSamples;
   const options = { epochs: learner.epochs, batchUnits, seed: learner.seed, signal };
   const total = learner.schedule.total ?? updatesInEpochs(material.batch.units.length, options);
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
   const session = await openSession(config, settings, around);
   around.output.note(material.note);
+  if (material.advice) around.output.warn(material.advice);
   const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
   return session.summary(stopped, material.counts);
 }
 
 function collect(
   input: AsyncIterable<ReadRecord>,
-  kind: 'sft' | 'dpo' | 'kto',
+  objective: OfflineObjective,
   { minReward }: TrainingConfig,
   { engine, passOn, onBadRecord }: TrainingSurroundings,
 ): Promise<Material> {
-  if (kind === 'sft') return collectDemonstrations(input, engine, { minReward, passOn, onBadRecord });
-  return collectPreferences(input, engine, kind, { passOn, onBadRecord });
+  if (objective.kind === 'sft') return collectDemonstrations(input, engine, { minReward, passOn, onBadRecord });
+  return collectPreferences(input, engine, objective, { passOn, onBadRecord });
 }
 
 async function openSession(
