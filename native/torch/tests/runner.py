@@ -1,4 +1,4 @@
-"""Runs a file of unit tests, a JSON line per case on stdout: `{"case", "result", "detail"}`. What else is printed: stderr.
+"""Runs a file of unit tests and writes a JSON line per case: `{"case", "result", "detail"}`. Else all goes to stderr.
 
     python runner.py test_prompts.py             PYTHONPATH names the folder of dart_torch and this one
     python runner.py --list test_*.py            only the names: a line `{"file", "cases"}` for each file
