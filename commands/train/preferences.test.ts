@@ -72,17 +72,9 @@ async function pairsIn(text: string) {
   const model = await NetworkModel.open(BASE, { threads: 1 });
   const records = readRecords(Readable.from([text]), { name: 'pairs', command: 'dart-train' });
   const passOn = async () => {};
-  const { batch } = await collectPreferences(
-    records,
-    model,
-    { kind: 'dpo', beta: 0.1 },
-    {
-      passOn,
-      onBadRecord: (error) => {
-        throw error;
-      },
-    },
-  );
+  const onBadRecord = (error: unknown) => expect.fail(String(error));
+  const dpo = { kind: 'dpo' as const, beta: 0.1 };
+  const { batch } = await collectPreferences(records, model, dpo, { passOn, onBadRecord });
   await model.close();
   expect(examplesOf(batch).length).toBeGreaterThan(0);
   return batch.kind === 'dpo' ? batch.units : [];
