@@ -22,7 +22,9 @@ COPIED = (".json", ".jinja", ".txt", ".model")
 LEFT = ("manifest.json", "state.json", "trainer_state.json", "adapter_config.json")
 
 
-def save(folder: Path, checkpoint: Path, policy: Policy, optimizer: Optimizer, state: bool, group: dist.ProcessGroup) -> list[str]:
+def save(
+    folder: Path, checkpoint: Path, policy: Policy, optimizer: Optimizer, state: bool, group: dist.ProcessGroup
+) -> list[str]:
     """Writes a version into an empty folder, all ranks together; returns the files' names, relative to it."""
     policy.forget()
     if policy.settings.lora is None:
@@ -47,7 +49,8 @@ def restore(folder: Path, policy: Policy, optimizer: Optimizer, group: dist.Proc
     wanted: dict[str, Tensor] = optimizer.state()
     for name, value in wanted.items():
         if name not in found or list(getattr(found[name], "size", value.shape)) != list(value.shape):
-            raise ValueError(f"{source} has no {name} of shape {list(value.shape)}: it was saved with other model settings")
+            wanted_shape = list(value.shape)
+            raise ValueError(f"{source} has no {name} of shape {wanted_shape}: it was saved with other model settings")
     random = {name: value for name, value in random_state().items() if name in found}
     dcp.load({**wanted, **random}, checkpoint_id=str(source), process_group=group)
     if f"random.cpu.{dist.get_rank()}" in random:

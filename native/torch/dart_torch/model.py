@@ -1,4 +1,4 @@
-"""A checkpoint as a policy over the ranks: loaded by shards, frozen or adapted, wrapped by FSDP2, with the head at its root."""
+"""A checkpoint as a policy over the ranks: read by shards, frozen or adapted, under FSDP2, the head at its root."""
 
 import contextlib
 import json
@@ -106,20 +106,22 @@ class Policy(nn.Module):
         return sum(size for size, _ in sizes), sum(size for size, trained in sizes if trained)
 
     def forget(self) -> None:
-        """Drops what was gathered at the root: after a pass without gradient it stays, and new weights would not be seen."""
+        """Drops what was gathered at the root: without a backward pass it stays, and new weights would not be seen."""
         self.reshard()  # type: ignore[operator]
 
     def without_adapters(self) -> contextlib.AbstractContextManager[None]:
         """While it lasts the model is the one that adapters were added to."""
-        return self.model.disable_adapter() if self.settings.lora else contextlib.nullcontext()  # type: ignore[operator]
+        model: Any = self.model
+        return model.disable_adapter() if self.settings.lora else contextlib.nullcontext()
 
-    def forward(self, batch: MicroBatch, run: Callable[[nn.Module, Tensor], Any]) -> Any:
+    def forward(self, batch: MicroBatch, run: Callable[[nn.Module, Tensor], Any], pixels: Tensor | None = None) -> Any:
         """
-        Hidden states [N, H] of the batch's rows, handed with the head to `run`, whose result is returned: a tensor, or
-        tuples and dicts of tensors, so that FSDP finds those that a gradient comes back through.
+        Hidden states [N, H] of the batch's rows, handed with the head to `run`. What that returns is returned: tuples
+        and dicts of tensors, so that FSDP finds those that a gradient comes back through. `pixels` [P, D] are the
+        batch's, where they were made before.
         """
         more: dict[str, Tensor] = {}
-        pixels = batch.pixel_values
+        pixels = batch.pixel_values if pixels is None else pixels
         if pixels is not None and batch.image_grid_thw is not None:
             more = {"pixel_values": pixels.to(self.device), "image_grid_thw": batch.image_grid_thw.to(self.device)}
         hidden = self.backbone[0](
@@ -137,7 +139,8 @@ def weight_files(checkpoint: Path) -> dict[str, Path]:
     if not checkpoint.is_dir():
         raise FileNotFoundError(f"{checkpoint} is no folder: a checkpoint is read from disk only, download it first")
     if not (checkpoint / "config.json").exists():
-        hint = " (it holds LoRA adapters: give the model they belong to)" * (checkpoint / "adapter_config.json").exists()
+        adapters = (checkpoint / "adapter_config.json").exists()
+        hint = " (it holds LoRA adapters: give the model they belong to)" * adapters
         raise FileNotFoundError(f"{checkpoint} has no config.json{hint}")
     index, single = checkpoint / "model.safetensors.index.json", checkpoint / "model.safetensors"
     if index.exists():
@@ -152,7 +155,7 @@ def weight_files(checkpoint: Path) -> dict[str, Path]:
 
 
 def check_processor(checkpoint: Path) -> None:
-    """Raises FileNotFoundError where a folder has no image processor or no tokenizer: their libraries say it less well."""
+    """Raises FileNotFoundError where a folder has no image processor or no tokenizer, in plain words."""
     for what, names in (
         ("image processor", ("preprocessor_config.json", "processor_config.json")),
         ("tokenizer", ("tokenizer.json", "vocab.json", "tokenizer.model")),
@@ -163,7 +166,7 @@ def check_processor(checkpoint: Path) -> None:
 
 def find_homes(model: PreTrainedModel, files: dict[str, Path]) -> dict[str, Home]:
     """
-    Name in the checkpoint to the weight's place in the model. Checkpoints keep the names of the release that wrote them;
+    Name in the checkpoint to the weight's place in the model. Checkpoints keep the names that their release had;
     transformers says how they are called today, and saving writes them as they were.
     Raises ValueError where a weight is on one side only, or would have to be computed from several.
     """

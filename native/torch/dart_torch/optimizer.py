@@ -32,7 +32,8 @@ class Optimizer:
         for weight in weights.values():
             # Made now rather than at the first step, so that what a checkpoint holds does not depend on that.
             moments = {name: torch.zeros_like(weight) for name in ("exp_avg", "exp_avg_sq")}
-            self.adamw.state[weight] = {"step": torch.zeros((), device=weight.device if weight.is_cuda else None), **moments}
+            steps = torch.zeros((), device=weight.device if weight.is_cuda else None)
+            self.adamw.state[weight] = {"step": steps, **moments}
 
     def step(self, lr: float, sound: bool) -> tuple[bool, float]:
         """

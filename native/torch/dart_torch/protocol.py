@@ -110,7 +110,7 @@ class Protocol:
             os._exit(1)
 
     def _end(self, error: dict[str, Any]) -> None:
-        """The last word to the driver: two threads may have one, the first is heard. A driver that has gone needs none."""
+        """The last word to the driver. Two threads may have one: the first is heard.."""
         with self.lock:
             first, self.over = not self.over, True
         if first:

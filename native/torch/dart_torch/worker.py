@@ -2,6 +2,8 @@
 
 import resource
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -26,7 +28,7 @@ from .samples import SampleError, read_samples
 from .settings import OptimizerSettings, read, read_model
 
 T = TypeVar("T")
-Measured = list[tuple[Tensor, Tensor]]  # of each example the log-probability and entropy of each reply token, on the CPU
+Measured = list[tuple[Tensor, Tensor]]  # of each example its tokens' log-probabilities and entropies, on the CPU
 
 
 class Wanted(NamedTuple):
@@ -116,7 +118,7 @@ class Worker:
         }
 
     def score(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Log-probabilities under the current weights, kept until scores of later weights replace them, and entropies."""
+        """Entropies, and log-probabilities under the current weights, kept until later ones replace them."""
         encoded = self.read(request["file"])
         measured = self.measure(encoded)
         self.scored = {} if self.moved else self.scored
@@ -141,8 +143,8 @@ class Worker:
         batches = self.plan(encoded)
         parts = []
         self.policy.train()
-        for done, batch in enumerate(batches):
-            parts.append(self.gradient(batch, wanted, objective, clock))
+        for done, (batch, pixels) in enumerate(self.ahead(batches)):
+            parts.append(self.gradient(batch, pixels, wanted, objective, clock))
             self.protocol.progress(done + 1, len(batches))
         if self.reference:
             self.reference.forget()
@@ -190,6 +192,16 @@ class Worker:
         """This rank's micro-batches, as many as any other's."""
         return plan(encoded, self.settings.micro_tokens, self.settings.packed, self.rank, self.world)
 
+    def ahead(self, batches: list[MicroBatch]) -> Iterator[tuple[MicroBatch, Tensor | None]]:
+        """Each micro-batch with its pixels; the next one's are read and cut meanwhile."""
+        with ThreadPoolExecutor(1) as reader:
+            coming = [reader.submit(getattr, batch, "pixel_values") for batch in batches[:1]]
+            for batch, after in zip(batches, [*batches[1:], None]):
+                pixels = coming.pop().result()
+                if after is not None:
+                    coming.append(reader.submit(getattr, after, "pixel_values"))
+                yield batch, None if pixels is None else pixels.to(self.device)
+
     def gather(self, value: T) -> list[T]:
         """Every rank's value, by rank."""
         values: list[Any] = [None] * self.world
@@ -201,8 +213,8 @@ class Worker:
         """Log-probabilities and entropies of all replies under the policy or its reference; the same on every rank."""
         found: dict[int, tuple[Tensor, Tensor]] = {}
         batches = self.plan(encoded)
-        for done, batch in enumerate(batches):
-            logp, entropy = (value.cpu() for value in self.pass_without_gradient(batch, reference))
+        for done, (batch, pixels) in enumerate(self.ahead(batches)):
+            logp, entropy = (value.cpu() for value in self.pass_without_gradient(batch, pixels, reference))
             for index, begin, end in zip(batch.indices, batch.offsets.tolist(), batch.offsets.tolist()[1:]):
                 found[index] = (logp[begin:end], entropy[begin:end])
             self.protocol.progress(done + 1, len(batches))
@@ -211,7 +223,9 @@ class Worker:
         return [everywhere[index] for index in range(len(encoded))]
 
     @torch.no_grad()
-    def pass_without_gradient(self, batch: MicroBatch, reference: bool) -> tuple[Tensor, Tensor]:
+    def pass_without_gradient(
+        self, batch: MicroBatch, pixels: Tensor | None, reference: bool
+    ) -> tuple[Tensor, Tensor]:
         """logp and entropy [N] of a micro-batch under the policy, or under the reference that the settings name."""
         targets = batch.targets.to(self.device)
 
@@ -219,18 +233,20 @@ class Worker:
             return head.score(hidden, targets, batch.temperature)
 
         if reference and self.reference is not None:
-            return self.reference(batch, run)
+            return self.reference(batch, run, pixels)
         training = self.policy.training
         self.policy.eval()
         try:
             if not reference:
-                return self.policy(batch, run)
+                return self.policy(batch, run, pixels)
             with self.policy.without_adapters():
-                return self.policy(batch, run)
+                return self.policy(batch, run, pixels)
         finally:
             self.policy.train(training)
 
-    def wanted(self, encoded: list[Encoded], preference: Preference | None, policy: bool, on_policy: bool) -> list[Wanted]:
+    def wanted(
+        self, encoded: list[Encoded], preference: Preference | None, policy: bool, on_policy: bool
+    ) -> list[Wanted]:
         """What the update wants of each example. A token's scale is its share of the whole step, over all ranks."""
         lengths = [len(each.input_ids) - each.reply_start for each in encoded]
         if preference is not None:
@@ -249,10 +265,17 @@ class Worker:
             wanted.append(Wanted(scale, sample.advantage if policy else 1.0, old, rollout))
         return wanted
 
-    def gradient(self, batch: MicroBatch, wanted: list[Wanted], objective: dict[str, Any], clock: Clock) -> dict[str, float]:
+    def gradient(
+        self,
+        batch: MicroBatch,
+        pixels: Tensor | None,
+        wanted: list[Wanted],
+        objective: dict[str, Any],
+        clock: Clock,
+    ) -> dict[str, float]:
         """Adds one micro-batch's share to the gradients; returns its statistics."""
         settings = LossSettings.of(objective, batch.temperature)
-        reference = self.pass_without_gradient(batch, reference=True)[0] if settings.kl_beta else None
+        reference = self.pass_without_gradient(batch, pixels, reference=True)[0] if settings.kl_beta else None
         offsets, targets = batch.offsets.to(self.device), batch.targets.to(self.device)
         nothing = torch.full(targets.shape, torch.nan)
         parts = [Wanted(0.0, 0.0, nothing, nothing) if index < 0 else wanted[index] for index in batch.indices]
@@ -267,7 +290,7 @@ class Worker:
             clock.lap("head")
             return outcome
 
-        outcome: Outcome = self.policy(batch, run)
+        outcome: Outcome = self.policy(batch, run, pixels)
         outcome.loss.backward()
         clock.lap("backward")
         return outcome.statistics
@@ -286,7 +309,7 @@ class Worker:
         return kto(self.kernels, policy, reference, request["labels"], settings["beta"], point, *weights)
 
     def sums(self, encoded: list[Encoded], episodes: list[int], count: int) -> list[Tensor]:
-        """Each episode's summed log-probability [count] under the policy and under its reference, float64 on the CPU."""
+        """Each episode's summed log-probability [count] under the policy and its reference, float64 on the CPU."""
         sums = []
         for reference in (False, True):
             logp = [logp for logp, _ in self.measure(encoded, reference)]

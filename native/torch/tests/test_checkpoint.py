@@ -53,7 +53,7 @@ class Versions(unittest.TestCase):
         return losses
 
     def check_restore(self, checkpoint: str, **model: Any) -> tuple[Path, list[float]]:
-        """Save after two steps, three more, back, and the same three again; and again in a trainer that begins there."""
+        """Save after two steps, three more, back, and the same three again; and again from a fresh start."""
         open_as = {"checkpoint": self.folder / checkpoint, "blobs": self.blobs, "objective": GRPO, **model}
         self.world.open(**open_as)
         self.losses(self.world, 2)
@@ -87,7 +87,8 @@ class Versions(unittest.TestCase):
         self.assertEqual(files, sorted(path.name for path in base.iterdir()))
         self.assertEqual((folder / "config.json").read_bytes(), (base / "config.json").read_bytes())
         before, after = load_file(base / "model.safetensors"), load_file(folder / "model.safetensors")
-        self.assertEqual({n: (t.dtype, t.shape) for n, t in before.items()}, {n: (t.dtype, t.shape) for n, t in after.items()})
+        forms = [{name: (value.dtype, value.shape) for name, value in each.items()} for each in (before, after)]
+        self.assertEqual(*forms)
         self.assertEqual([name for name in before if torch.equal(before[name], after[name])], [])
         processor = AutoProcessor.from_pretrained(folder)
         self.assertEqual(processor.image_processor.size["longest_edge"], 20_000)
@@ -114,7 +115,8 @@ class Versions(unittest.TestCase):
         self.assertEqual((config["r"], config["lora_alpha"]), (4, 8))
         with safe_open(folder / "adapter_model.safetensors", "pt") as opened:
             names = list(opened.keys())
-            self.assertEqual(len(names), 2 * 7 * 2)  # A and B of seven matrices in two layers, none of the tower or the head
+            # A and B of seven matrices in two layers; none of the tower's or the head's.
+            self.assertEqual(len(names), 2 * 7 * 2)
             self.assertTrue(all(name.startswith("base_model.model.model.language_model.layers.") for name in names))
             self.assertTrue(all(not opened.get_tensor(name).any() for name in names if "lora_B" in name))
             self.assertTrue(all(opened.get_tensor(name).any() for name in names if "lora_A" in name))

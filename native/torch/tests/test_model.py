@@ -66,8 +66,9 @@ def examples() -> list[dict[str, Any]]:
 
 
 def logits(model: nn.Module, processor: Any, line: dict[str, Any], reply: str | None = None) -> tuple[Tensor, Tensor]:
-    """[tokens, V] that predict the reply's tokens, and those [tokens]; positions and picture places are transformers' own."""
-    shas = [part["sha256"] for m in line["messages"] if isinstance(m["content"], list) for part in m["content"] if "sha256" in part]
+    """[tokens, V] that predict the reply's tokens, and those [tokens]; positions as transformers has them."""
+    lists = [message["content"] for message in line["messages"] if isinstance(message["content"], list)]
+    shas = [part["sha256"] for part in sum(lists, []) if "sha256" in part]
     images = [Image.open(FOLDER / "blobs" / sha[:2] / f"{sha[2:]}.png") for sha in shas]
     text = processor.apply_chat_template(line["messages"], tokenize=False, add_generation_prompt=True)
     inputs = processor(text=[text], images=images, return_tensors="pt")
@@ -96,7 +97,8 @@ def policy_loss(model: nn.Module, reference: nn.Module, old: nn.Module | None, o
 
         def of(other: nn.Module, line: dict[str, Any] = line, targets: Tensor = targets) -> Tensor:
             with torch.no_grad():
-                return plain.log_probabilities(logits(other, processor, line)[0], targets, line["temperature"])[0].float()
+                found = logits(other, processor, line)[0]
+                return plain.log_probabilities(found, targets, line["temperature"])[0].float()
 
         sampled = [math.nan if value is None else value for value in line["rollout_logp"] or [None] * len(targets)]
         tokens = Tokens(
@@ -243,7 +245,8 @@ class Learning(unittest.TestCase):
         beta, pairs, lines = 0.3, [[0, 1], [2, 1]], examples()
         file = tiny.write_samples(FOLDER / "dpo.ndjson", lines)
         world = WORLDS[2]
-        world.open(FOLDER / "base", FOLDER / "blobs", {"dpo": {"beta": beta}}, lora=LORA, reference="lora-off", freeze_vision=True)
+        model = {"lora": LORA, "reference": "lora-off", "freeze_vision": True}
+        world.open(FOLDER / "base", FOLDER / "blobs", {"dpo": {"beta": beta}}, **model)
         losses = [world.step(file, "dpo", lr=0.01, pairs=pairs)["loss"] for _ in range(3)]
         self.assertAlmostEqual(losses[0], math.log(2), delta=1e-5)
         self.assertLess(losses[2], losses[0])

@@ -64,8 +64,8 @@ class Trainer(unittest.TestCase):
                 lines = [json.loads(line) for line in self.file.read_text().splitlines()]
                 lines[1]["reply"] = ""
                 lines[1]["finish"] = "length"
-                world.send("step", file=str(tiny.write_samples(self.folder / "bad.ndjson", lines)), lr=1e-3, kind="policy",
-                           on_policy=True, fresh=True)  # fmt: skip
+                bad = tiny.write_samples(self.folder / "bad.ndjson", lines)
+                world.send("step", file=str(bad), lr=1e-3, kind="policy", on_policy=True, fresh=True)
                 error = world.answer()["error"]
                 self.assertEqual(error["kind"], "sample")
                 self.assertEqual((error["where"], error["message"]), ("bad.ndjson:2 (traj-1:1)", "the reply is empty"))

@@ -130,7 +130,8 @@ class World:
 
     def step(self, file: Path, kind: str = "policy", lr: float = 1e-3, **fields: Any) -> Any:
         """One optimiser step on the policy that sampled."""
-        return self.ask("step", **{"file": str(file), "lr": lr, "kind": kind, "on_policy": True, "fresh": True, **fields})
+        usual = {"file": str(file), "lr": lr, "kind": kind, "on_policy": True, "fresh": True}
+        return self.ask("step", **{**usual, **fields})
 
     def close(self) -> int:
         """Ends the trainer as the driver does; gives torchrun's exit status."""
