@@ -1,11 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInputs, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { AnySignal } from '../../lib/stream/any_signal.ts';
-import { fileError } from '../../lib/stream/errno.ts';
 import { followFile } from '../../lib/stream/follow.ts';
 import { type ReadRecord, readRecords } from '../../lib/stream/reader.ts';
 import { leave } from '../../lib/stream/waiting.ts';
@@ -16,17 +14,15 @@ import { textOf } from './settings.ts';
 const LOOK_MS = 200;
 
 /**
- * That evaluations can come by `--evaluations FILE`: the file may be made later, its folder may not.
- * @throws DartError naming the folder that is not there, or the file that cannot be read.
+ * That evaluations can come by `--evaluations FILE`; says so where the file has still to be made.
+ * @throws DartError for a file that cannot be read.
  */
 export async function checkEvaluations(context: CommandContext): Promise<void> {
   const path = textOf(context.options, 'evaluations');
   if (path === null) return;
   const file = resolvePath(context.io, path);
   if (await exists(file)) return checkInputs([path], context.io);
-  await stat(dirname(file)).catch((error: unknown) => {
-    throw fileError(error, 'read', dirname(file));
-  });
+  logOf(context).info(`${path} is not there yet; evaluations are read when it is`);
 }
 
 /**

@@ -139,10 +139,10 @@ describe('dart-train --rollback-drop', () => {
     expect(records.filter((r) => r.command === 'dart-eval')).toEqual([summary]);
   });
 
-  it('is refused where the input is read before there is an update, and without a folder for the evaluations', async () => {
+  it('is refused where the input is read before there is an update, and of a file that cannot be read', async () => {
     const sft = await train(['--objective', 'sft', '--rollback-drop', '0.1']);
     expect([sft.code, sft.err]).toEqual([2, expect.stringContaining('--objective sft reads all input before')]);
-    const lost = await train(['--evaluations', 'nowhere/e.ndjson']);
-    expect([lost.code, lost.err, versions()]).toEqual([2, expect.stringContaining('nowhere: cannot read'), []]);
+    const folder = await train(['--evaluations', 'blobs']);
+    expect([folder.code, folder.err, versions()]).toEqual([2, expect.stringContaining('blobs: cannot read'), []]);
   });
 });
