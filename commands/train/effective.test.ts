@@ -33,4 +33,15 @@ describe('dart-train --print-config', () => {
       'clip-low': { value: null, origin: 'unset' },
     });
   });
+
+  it('takes what suits the engine, and says which it is', async () => {
+    expect(await config()).toMatchObject({ engine: { value: 'onnx' }, lora: { value: 0, origin: 'default' } });
+    const io = testIo();
+    expect(await runCommand(spec, ['--print-config', '--policy', 'hf:dir', '--lora', '64'], io)).toBe(0);
+    expect(io.records()[0]!.options).toMatchObject({
+      engine: { value: 'torch', from: 'policy' },
+      lr: { value: 1e-5, from: 'objective grpo, engine torch' },
+      'freeze-vision': { value: true, origin: 'default' },
+    });
+  });
 });

@@ -4,11 +4,13 @@ import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
+import { exportModel } from '../../lib/training/torch/export.ts';
+import { readTorchPolicy } from '../../lib/training/torch/policy_file.ts';
 import { damageOf, listVersions, versionFolder } from '../../lib/training/versions.ts';
 import { numberOf, textOf } from './settings.ts';
 import { newestOf, readPolicy } from './source.ts';
 
-/** `dart-train export DIR -o FILE`: graph and one version's weights in one file. */
+/** `dart-train export DIR -o FILE`: graph and one version's weights in one file; of the torch engine a folder. */
 export async function run(context: CommandContext): Promise<number> {
   const { io, options, positionals } = context;
   const dir = resolvePath(io, positionals[0]!);
@@ -21,7 +23,9 @@ export async function run(context: CommandContext): Promise<number> {
     });
   }
   const output = textOf(options, 'output')!;
-  await writeWhole(resolvePath(io, output), readPolicy(dir, version));
+  const path = resolvePath(io, output);
+  if (readTorchPolicy(dir)) await exportModel(versionFolder(dir, version), path);
+  else await writeWhole(path, readPolicy(dir, version));
   logOf(context).info(`version ${version} of ${positionals[0]} written to ${output}`);
   return EXIT.ok;
 }

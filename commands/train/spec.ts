@@ -7,9 +7,9 @@ const exporting: CommandSpec = {
   name: 'export',
   summary: 'Bake a published version into one .onnx file',
   description:
-    'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version-number says.',
+    'Writes the graph of DIR/policy.onnx with the weights of one version, the newest unless --version-number says. Of a folder of the torch engine it copies the version’s model (weights or adapters, configuration, tokenizer, processor) into a new folder.',
   options: [
-    OUTPUT_FILE,
+    { ...OUTPUT_FILE, value: 'FILE|DIR', describe: 'File, or new folder, to write, whole or not at all' },
     { name: 'version-number', type: 'integer', value: 'N', min: 0, describe: 'Version, instead of the newest' },
     ...COMMON_OPTIONS,
   ],
@@ -46,7 +46,8 @@ export const spec: CommandSpec = {
   description: [
     'Reads sample records, gathers whole groups, selects the steps of high entropy, and updates the policy whenever enough of them are there. Each update is reported as metric records; versions are published whole into --publish DIR, where rollouts find them, and the same command goes on from the newest one.',
     'With --objective sft it reads trajectory, demonstration or sample records to their end and imitates them. With dpo or kto it reads preference records to their end and learns to prefer whole episodes.',
-    'The network itself runs on the CPU. With --device cuda:N the policy loss, the log-probabilities and AdamW are computed on that GPU, and each call copies its arrays there and back: that can pay only where the vocabulary is large. --device cpu touches nothing of CUDA. The same samples end at the same bytes on the same device with the same --threads.',
+    'With --policy hf:DIR (--engine torch) a Hugging Face vision-language checkpoint is trained by PyTorch, in one process a GPU: all weights, or adapters with --lora. docs/training.md says what it needs.',
+    'Of an ONNX policy the network itself runs on the CPU. With --device cuda:N the policy loss, the log-probabilities and AdamW are computed on that GPU, and each call copies its arrays there and back: that can pay only where the vocabulary is large. --device cpu touches nothing of CUDA. The same samples end at the same bytes on the same device with the same --threads.',
   ].join('\n\n'),
   options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],
@@ -69,6 +70,10 @@ export const spec: CommandSpec = {
     {
       command: 'dart-train samples.ndjson --policy onnx:base.onnx --publish runs/plain --preset grpo --no-tis',
       describe: 'the plain baseline from a file of samples',
+    },
+    {
+      command: 'dart-train --follow - --policy hf:models/UI-TARS-1.5-7B --lora 64 --publish runs/tars',
+      describe: 'adapters for a model of 7 billion weights, on all GPUs of this machine',
     },
   ],
   exitCodes: {

@@ -67,7 +67,9 @@ const usual = () => ({
 });
 /** The options that most runs here share, but those that are given. */
 const into = (...more: string[]) => [
-  ...Object.entries(usual()).flatMap(([name, value]) => (more.includes(name) ? [] : [name, value])),
+  ...Object.entries(usual())
+    .filter(([name]) => !more.includes(name) && !(name === '--batch-samples' && more.includes('--objective')))
+    .flat(),
   ...more,
 ];
 const samples = (groups: number) => groupLines(groups, screenshot);
@@ -87,6 +89,8 @@ describe('dart-train --engine torch', () => {
     expect(metric(records, 'train/loss')).toEqual([1, 0.5]);
     expect(metric(records, 'train/approx_kl')).toEqual([0.5, 0.5]);
     expect(metric(records, 'train/tokens')).toEqual([24, 24]);
+    expect(metric(records, 'train/forward_s')).toEqual([0.1, 0.1]);
+    expect(metric(records, 'train/memory_bytes')).toEqual([5, 5]);
     // Two updates of 6 steps at 1e-6, the presets' rate for 7B.
     expect(weightsOf(version(2, 'model.safetensors')).weights).toBeCloseTo(12e-6, 12);
     expect(statSync(version(2, 'model.safetensors')).mode & 0o777).toBe(0o644);
@@ -220,6 +224,48 @@ describe('dart-train --engine torch', () => {
     const next = into('--max-updates', '0', '--policy', `hf:${dir}`, '--publish', `${dir}-next`);
     expect((await train(next)).code).toBe(0);
     expect(asked('open')[0]!.checkpoint).toBe(version(1));
+  });
+
+  it('exports a version as a folder without links and state', async () => {
+    await train(into(), { stdin: samples(2) });
+    const files = ['config.json', 'model.safetensors', 'preprocessor_config.json', 'tokenizer.json'];
+    for (const number of [0, 1]) {
+      const out = join(cwd, `${dir}-out${number}`);
+      expect((await train(['export', dir, '-o', out, '--version-number', String(number)])).code).toBe(0);
+      expect(readdirSync(out).sort()).toEqual(files);
+      expect(lstatSync(join(out, 'model.safetensors')).isFile()).toBe(true);
+    }
+    const again = await train(['export', dir, '-o', `${dir}-out0`]);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('there is something of that name already')]);
+  });
+
+  it('learns from preferences, each episode written once', async () => {
+    const episode = (id: string, reward: number) => ({
+      trajectory_id: id,
+      reward,
+      steps: [makeStep(0, { text: id }, screenshot)],
+    });
+    const pair = (chosen: string, rejected: string) => ({
+      ...{ type: 'preference', v: 1, objective: 'dpo', task_id: 'os/a', domain: 'os', instruction: 'x' },
+      ...{ chosen: episode(chosen, 1), rejected: episode(rejected, 0) },
+    });
+    const { code, err, records } = await train(into('--objective', 'dpo', '--batch-groups', '2'), {
+      stdin: lines([pair('good', 'bad'), pair('good', 'worse')] as never),
+    });
+    expect([code, err]).toEqual([0, expect.anything()]);
+    expect(metric(records, 'train/rewards_margins')).toEqual([0.25]);
+    expect(asked('open')[0]).toMatchObject({ objective: { dpo: { beta: 0.1 } }, model: { reference: 'copy' } });
+    const [step] = asked('step');
+    const ids = step!.lines!.map(({ id, episode: number }) => [id, number]);
+    const numbers = Object.fromEntries(ids) as Record<string, number>;
+    expect(Object.keys(numbers).sort()).toEqual(['bad:0', 'good:0', 'worse:0']);
+    expect(step).toMatchObject({ kind: 'dpo', labels: null });
+    expect((step!.pairs as number[][]).sort()).toEqual(
+      [
+        [numbers['good:0'], numbers['bad:0']],
+        [numbers['good:0'], numbers['worse:0']],
+      ].sort(),
+    );
   });
 
   it('publishes what it has and exits 130 when it is interrupted', async () => {

@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { DartError } from '../errors.ts';
 import { callJson } from '../policy/openai/call.ts';
 import { loadFailure } from './sync_error.ts';
-import type { LoadCall } from './sync_vllm.ts';
+import { type LoadCall, refuseAdapter } from './sync_vllm.ts';
 
 const endSchema = z.looseObject({ success: z.boolean(), message: z.string().nullish() });
 
-/** Loads whole weights from a folder; SGLang, and our own server, then say the version with every reply. */
+/**
+ * Loads whole weights from a folder; SGLang, and our own server, then say the version with every reply.
+ * @throws DartError for a folder of LoRA adapters, which would not be the whole model.
+ */
 export async function updateFromDisk(call: LoadCall, version: number, path: string): Promise<void> {
   const { url, ...rest } = call;
+  await refuseAdapter(path, url);
   const body = { model_path: path, weight_version: String(version), flush_cache: true };
   let end: unknown;
   try {

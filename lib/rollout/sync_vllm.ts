@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { DartError, messageOf } from '../errors.ts';
 import { callServer, type ServerCall } from '../policy/openai/call.ts';
 import { ServerFailure } from '../policy/openai/failure.ts';
 import { loadFailure, UncertainVersion } from './sync_error.ts';
@@ -17,6 +17,15 @@ export async function isAdapter(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** @throws DartError for a LoRA adapter, where only whole weights can be taken. */
+export async function refuseAdapter(path: string, where: string): Promise<void> {
+  if (!(await isAdapter(path))) return;
+  throw new DartError('the version is a LoRA adapter, and whole weights are wanted here', {
+    where,
+    hint: 'vLLM with --enable-lora and --update auto, or dart-train without --lora',
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { queueDepthIn } from './metrics_scrape.ts';
 import type { OwnedServer } from './spawn.ts';
 import { UncertainVersion } from './sync_error.ts';
 import { updateFromDisk } from './sync_sglang.ts';
-import { isAdapter, type LoadCall, loadAdapter, reloadWeights } from './sync_vllm.ts';
+import { isAdapter, type LoadCall, loadAdapter, refuseAdapter, reloadWeights } from './sync_vllm.ts';
 import type { LoadablePolicy, WatchedPolicy } from './worker.ts';
 
 /** How a server is brought to another version: by its engine's own way, by starting it again, or not at all. */
@@ -114,6 +114,7 @@ export class ServerWorker implements WatchedPolicy {
   }
 
   async #restart(version: number, path: string): Promise<void> {
+    await refuseAdapter(path, this.url);
     await this.#options.owned!.restartWith(path).catch((cause: unknown) => {
       throw new UncertainVersion(messageOf(cause), { where: this.url, cause });
     });

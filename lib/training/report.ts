@@ -28,6 +28,7 @@ export function updateMetrics(result: UpdateResult, seconds: number): TrainMetri
     'train/tokens_per_s': ratio(s.tokens, seconds),
     'train/samples_per_s': ratio(steps, seconds),
     'train/update_s': seconds,
+    ...result.more,
   };
 }
 
