@@ -121,7 +121,7 @@ const optimiser: OptionSpec[] = [
     type: 'number',
     value: 'RATE',
     min: 0,
-    describe: 'Peak learning rate; without it 2e-4, for sft 1e-3, for dpo and kto 1e-4 (right for the embedded policy)',
+    describe: 'Peak learning rate; without it 2e-4, sft 1e-3, dpo 1e-4, kto 3e-5 (right for the embedded policy)',
   },
   {
     name: 'lr-schedule',

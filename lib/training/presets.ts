@@ -143,7 +143,7 @@ export const OBJECTIVE_DEFAULTS = {
   grpo: { lr: 2e-4, batch: 256, publishEvery: 1 },
   sft: { lr: 1e-3, batch: 64, publishEvery: 0 },
   dpo: { lr: 1e-4, batch: 8, publishEvery: 0 },
-  kto: { lr: 1e-4, batch: 16, publishEvery: 0 },
+  kto: { lr: 3e-5, batch: 16, publishEvery: 0 },
 } as const;
 
 export type ObjectiveName = keyof typeof OBJECTIVE_DEFAULTS;
