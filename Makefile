@@ -17,7 +17,7 @@ SETUP := node_modules/.setup
 # Arguments for the target's program: make demo ARGS="…"
 ARGS ?=
 
-.PHONY: help setup build test lint format demo base ablation rollout-scaling bench bench-kernels bench-system golden gpu-check docs clean
+.PHONY: help setup build test lint format demo base ablation arpo rollout-scaling bench bench-kernels bench-system golden gpu-check docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ base: build ## Make the base policy of the demo anew from noisy experts
 
 ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=300): hours; goes on after Ctrl-C
 	@node dist/commands/ablation/main.js $(ARGS)
+
+arpo: build ## ARPO's comparison: base, reject sampling, DPO, KTO, GRPO, ARPO (SEEDS=5): hours; goes on after Ctrl-C
+	@node dist/commands/ablation/arpo/main.js $(ARGS)
 
 rollout-scaling: build ## ARPO's figure: rollout and epoch time of 8 to 256 desktops (2 minutes)
 	@node dist/commands/ablation/scaling/main.js $(ARGS)

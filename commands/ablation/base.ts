@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
 import { SUITES } from './evaluations.ts';
-import type { Job } from './queue.ts';
+import { type Job, playJobs } from './queue.ts';
 import { lineOf, runLines } from './shell.ts';
 
 /** Tasks that the base policy is taught well: with them the dynamic rollout number has something to save. */
@@ -110,6 +110,21 @@ export function withEnding(trajectory: Trajectory, share: number): Trajectory {
   const draw = createHash('sha256').update(trajectory.trajectory_id).digest().readUInt32BE() / 2 ** 32;
   const ends = trajectory.steps.at(-1)?.actions.some(({ type }) => type === 'finished' || type === 'fail');
   return ends && draw >= share ? { ...trajectory, steps: trajectory.steps.slice(0, -1) } : trajectory;
+}
+
+/** Where the base policy of `make ablation` is made. */
+const TAUGHT_BASE = join('runs', 'taught');
+
+/** The base policy: the given file, or the one that is made here once. */
+export async function basePolicy(
+  given: string | undefined,
+  say: (line: string) => void,
+  stop?: AbortSignal,
+): Promise<string> {
+  if (given) return given;
+  const product = join(TAUGHT_BASE, 'base.onnx');
+  if (!existsSync(product)) await playJobs([baseJob(TAUGHT_BASE, product)], say, stop);
+  return product;
 }
 
 /** Marks which base policy runs were made with. */

@@ -4,10 +4,16 @@ import { DartError } from '../../lib/errors.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
 import { type Evaluation, evaluationLine, readEvaluation } from './evaluations.ts';
 import type { Job } from './queue.ts';
-import { type Figures, runTraining } from './run.ts';
+import { type Figures, runTraining, type TrainingEnd } from './run.ts';
 import { lineOf, runLines } from './shell.ts';
 import { pipelineLine, placesOf, type Training } from './training.ts';
 import type { Moment } from './watch.ts';
+
+/** `--tasks`, and about how many tasks that is. */
+export interface TaskSet {
+  path: string;
+  count: number;
+}
 
 /** What a policy is evaluated on after a training. */
 export interface Measure {
@@ -15,7 +21,7 @@ export interface Measure {
   name: string;
   /** Cut whose version is evaluated. */
   cut: string;
-  tasks: string;
+  tasks: TaskSet;
   repeats: number;
   sample?: number | null;
   /** Options in place of `--max-steps 30`. */
@@ -34,45 +40,66 @@ export interface RunRecord {
   measures: Record<string, Omit<Evaluation, 'tasks'> & { tasks: Record<string, number> }>;
 }
 
-/** About a second and a half for each 100 rollouts of an evaluation. */
+/** Where a measure may let its screenshots lie; they go with the versions. */
+export const EVALUATION_BLOBS = 'evaluation-blobs';
+
+/** About what an asynchronous training makes on two cores, and how long an evaluation takes. */
+const ROLLOUTS_PER_SECOND = 40;
 const SECONDS_PER_ROLLOUT = 0.015;
 
+/** Something that is trained and then measured. */
+export interface Piece {
+  name: string;
+  dir: string;
+  seed: number;
+  /** What it is made with and by: another one is refused. */
+  made: string;
+  /** About how long it trains. */
+  seconds: number;
+  /** Leaves a published folder `cuts/NAME` for each cut. */
+  train: (stop?: AbortSignal) => Promise<TrainingEnd>;
+}
+
+/** An asynchronous training as a piece of work. */
+export function trainingPiece(name: string, training: Training, say: (line: string) => void): Piece {
+  const { dir, seed, cuts, limitSeconds } = training;
+  const longest = Math.max(...cuts.map((cut) => cut.seconds ?? (cut.trajectories ?? 0) / ROLLOUTS_PER_SECOND));
+  return {
+    ...{ name, dir, seed, made: identityOf(training) },
+    seconds: Math.min(limitSeconds, longest * 1.1) + 4,
+    train: (stop) => runTraining(training, stop, teller(say)),
+  };
+}
+
 /**
- * A training and its evaluations as two pieces of work: `training.json` says that the first is done, `run.json` both. An
- * evaluation whose file is there is not made again. What a run was made with stands in both, and another one is refused.
+ * A training and its evaluations as two jobs: `training.json` says that the first is done, `run.json` both. An evaluation
+ * whose file is there is not made again.
  */
-export function runJobs(
-  name: string,
-  training: Training,
-  measures: readonly Measure[],
-  say: (line: string) => void,
-): Job[] {
-  const { dir, seed } = training;
+export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
+  const { name, dir, seed, made } = piece;
   const product = join(dir, 'run.json');
   const trained = join(dir, 'training.json');
-  const made = identityOf(training);
   const title = `${name}, seed ${seed}`;
   const check = (path: string) => () => refuseOther(path, made);
-  const longest = Math.max(0, ...training.cuts.map((cut) => cut.seconds ?? 0));
   return [
     {
       title: `${title}: training`,
       product: trained,
-      seconds: Math.min(training.limitSeconds, longest * 1.2) + 4,
+      seconds: piece.seconds,
       check: check(trained),
       run: async (stop) => {
-        const end = await runTraining(training, stop, teller(say));
+        const end = await piece.train(stop);
         await writeWhole(trained, `${JSON.stringify({ made, ...end }, null, 1)}\n`);
       },
     },
     {
       title: `${title}: evaluations`,
       product,
-      seconds: 4 + measures.reduce((sum, measure) => sum + 60 * measure.repeats * SECONDS_PER_ROLLOUT, 0),
+      seconds: 4 + measures.reduce((sum, { tasks, repeats }) => sum + tasks.count * repeats * SECONDS_PER_ROLLOUT, 0),
       check: check(product),
       run: async (stop) => {
         const { cuts, figures } = JSON.parse(readFileSync(trained, 'utf8'));
-        const done = await evaluated(training, measures, cuts, stop);
+        const done = await evaluated(piece, measures, cuts, stop);
         const record: RunRecord = { name, seed, made, cuts, figures, measures: done };
         await keepPolicy(dir, measures, stop);
         await writeWhole(product, `${JSON.stringify(record, null, 1)}\n`);
@@ -82,7 +109,7 @@ export function runJobs(
 }
 
 async function evaluated(
-  { dir, seed }: Training,
+  { dir, seed }: Piece,
   measures: readonly Measure[],
   cuts: Record<string, Moment>,
   stop?: AbortSignal,
@@ -92,7 +119,7 @@ async function evaluated(
     if (cuts[cut] === undefined) continue;
     const output = join(dir, `eval-${cut}-${name}.ndjson`);
     const policy = join(placesOf(dir).cuts, cut);
-    const line = evaluationLine({ policy, tasks, repeats, seed, output, sample, ...(more && { more }) });
+    const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
     if (!existsSync(output)) await runLines([line], dir, stop);
     const evaluation = await readEvaluation(output);
     all[`${cut}/${name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
@@ -103,6 +130,7 @@ async function evaluated(
 /** Keeps the policy of the first cut that is measured as one file, and lets the versions go. */
 async function keepPolicy(dir: string, measures: readonly Measure[], stop?: AbortSignal): Promise<void> {
   const { cuts } = placesOf(dir);
+  rmSync(join(dir, EVALUATION_BLOBS), { recursive: true, force: true });
   const kept = measures.map(({ cut }) => join(cuts, cut)).find((path) => existsSync(path));
   if (kept === undefined) return;
   await runLines([lineOf('bin/dart-train', 'export', kept, '-o', join(dir, 'policy.onnx'), '--quiet')], dir, stop);

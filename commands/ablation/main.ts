@@ -6,10 +6,10 @@ import { messageOf } from '../../lib/errors.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
-import { baseJob, sha256Of } from './base.ts';
+import { basePolicy, sha256Of } from './base.ts';
 import { type Conditions, ConditionsCount, conditionsTable } from './conditions.ts';
 import { evaluationLine, MAX_STEPS, readEvaluation, SUITES } from './evaluations.ts';
-import { type Measure, type RunRecord, runJobs } from './job.ts';
+import { type Measure, type RunRecord, runJobs, trainingPiece } from './job.ts';
 import { curvePoints, type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
 import { dirOf, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
 import { type Job, playJobs, spoken } from './queue.ts';
@@ -30,8 +30,7 @@ async function main(): Promise<number> {
   const stop = stopSignal();
   const began = Date.now();
   makeFolderSync(settings.dir);
-  const base = process.env.BASE || join(settings.dir, 'base.onnx');
-  if (!existsSync(base)) await playJobs([baseJob(join(settings.dir, 'base'), base)], say, stop);
+  const base = await basePolicy(process.env.BASE, say, stop);
   const conditions = await conditionsOf(settings, base, stop);
   await tellConditions(settings, base, conditions, values.publish);
   if (positionals[0] === 'conditions') return 0;
@@ -96,7 +95,7 @@ function jobsOf(settings: Settings, path: string): Job[] {
     ...seeds.flatMap((seed) =>
       settings.arms.flatMap((arm) => {
         const training = trainingOf(settings, arm, seed, base);
-        return runJobs(arm.name, training, measuresOf(settings), (line) => say(line));
+        return runJobs(trainingPiece(arm.name, training, say), measuresOf(settings));
       }),
     ),
   ];
@@ -111,7 +110,7 @@ function baseEvaluation({ dir, repeats, sample }: Settings, policy: string, suit
 /** Both suites at the two cuts where arms are compared, the training tasks at the other points of the curve. */
 function measuresOf(settings: Settings): Measure[] {
   const at = (cut: string, name: keyof typeof SUITES, repeats: number) => ({
-    ...{ cut, name, tasks: SUITES[name], repeats, sample: settings.sample },
+    ...{ cut, name, tasks: { path: SUITES[name], count: settings.sample ?? 60 }, repeats, sample: settings.sample },
   });
   return [
     at(TIME_CUT, 'train', settings.repeats),

@@ -8,6 +8,8 @@ import { spec as evaluate } from '../eval/spec.ts';
 import { spec as rollout } from '../rollout/spec.ts';
 import { spec as train } from '../train/spec.ts';
 import { ARMS } from './arms.ts';
+import { COMPARED, SELECTION } from './arpo/arms.ts';
+import { arpoSettingsFrom, offlineLine, onlineTraining, PROTOCOLS } from './arpo/pieces.ts';
 import { evaluationLine, SUITES } from './evaluations.ts';
 import { trainingOf } from './plan.ts';
 import { settingsFrom } from './settings.ts';
@@ -66,6 +68,38 @@ describe('each arm', () => {
     expect(await seen('length')).toEqual([true, true, 1, true, true]);
     expect(await seen('full')).toEqual([true, true, undefined, undefined, undefined]);
     expect(await seen('stale-no-tis')).toEqual([true, true, undefined, true, undefined]);
+  });
+});
+
+describe('each arm of ARPO’s comparison', () => {
+  const arpo = arpoSettingsFrom({ RUN_DIR: 'RUN' });
+  const base = { path: 'base.onnx', sha256: 'f00' };
+
+  it.each([...COMPARED, ...SELECTION].map((arm) => arm.name))(
+    '%s is made of options that the commands have',
+    async (name) => {
+      const arm = [...COMPARED, ...SELECTION].find((each) => each.name === name)!;
+      if (arm.kind === 'none') return expect(arm.train).toEqual([]);
+      const where = { dir: `RUN/${name}/2`, seed: 2, base };
+      const line =
+        arm.kind === 'online'
+          ? pipelineLine(onlineTraining(arpo, arm, { ...where, tasks: 'tasks.ndjson' }))
+          : offlineLine(arpo, arm, where);
+      const options = await Promise.all(callsIn(line).map(parsed));
+      expect(options.length).toBe(arm.kind === 'online' ? 3 : 2);
+      expect(options.at(-1)!('seed')).toBe(2);
+      if (arm.kind === 'online') expect(options[0]!('max-steps')).toBe(15);
+      if (arm.kind === 'online') expect(options[1]!('no-pool') ?? false).toBe(name === 'grpo');
+    },
+  );
+
+  it('is measured under both protocols, by options that dart-eval has', async () => {
+    for (const more of Object.values(PROTOCOLS)) {
+      const line = evaluationLine({ policy: 'p', tasks: 't', repeats: 8, seed: 2, output: 'o', more });
+      const option = await parsed(callsIn(line)[0]!);
+      expect(option('max-steps')).toBe(15);
+      expect(option('fail-at-limit') ?? false).toBe(option('protocol') === 'verified');
+    }
   });
 });
 

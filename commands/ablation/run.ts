@@ -2,7 +2,9 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError } from '../../lib/errors.ts';
 import { openStore } from '../../lib/store/index.ts';
+import { writeWhole } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
+import { rolloutLines } from './rollouts.ts';
 import { runLines, start } from './shell.ts';
 import { pipelineLine, placesOf, publishLine, RUN_ID, type Training } from './training.ts';
 import { type Moment, watchCuts } from './watch.ts';
@@ -11,7 +13,7 @@ import { type Moment, watchCuts } from './watch.ts';
 export interface TrainingEnd {
   /** The moment of each cut that was reached before the limit. */
   cuts: Record<string, Moment>;
-  /** Means over the updates up to the first of the cuts named `until`, and the system's figures. */
+  /** What the whole of it was like. */
   figures: Figures;
 }
 
@@ -27,6 +29,12 @@ export interface Figures {
   kept: number | null;
   entropy_last: number | null;
 }
+
+/** Of what learns from a file, all at once. */
+export const NO_FIGURES: Figures = {
+  ...{ updates: 0, rollouts_per_group: null, steps_first: null, steps_last: null, staleness: null },
+  ...{ tis_truncated: null, injected: null, kept: null, entropy_last: null },
+};
 
 /** Exit codes of a pipeline whose trainer we ended ourselves, at its limit, or at the end of its input. */
 const GOOD = [0, 143];
@@ -62,6 +70,13 @@ export async function runTraining(
     }
     const groups = (await store.groupCounts(RUN_ID)).reduce((sum, count) => sum + count.groups, 0);
     const figures = await figuresOf(places.records, groups);
+    const lines = rolloutLines(places.database, RUN_ID).map((line) => ({
+      type: 'event',
+      v: 1,
+      event: 'rollout',
+      ...line,
+    }));
+    await writeWhole(join(dir, 'rollouts.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     return { cuts, figures };
   } finally {
     await store.close();

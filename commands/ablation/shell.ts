@@ -58,15 +58,21 @@ export class Stopped extends Error {
   }
 }
 
-/** Aborts with `Stopped` at SIGINT and SIGTERM. A second one ends the process at once. */
+/** Signals that come together (to a process, and to its group) are one. */
+const TOGETHER_MS = 500;
+
+/** Aborts with `Stopped` at SIGINT and SIGTERM. A second one, later, ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
+  let first = 0;
   for (const [name, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(code);
+      if (controller.signal.aborted && performance.now() - first > TOGETHER_MS) process.exit(code);
+      if (controller.signal.aborted) return;
+      first = performance.now();
       controller.abort(new Stopped(code));
     });
   }

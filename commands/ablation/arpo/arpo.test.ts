@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Task, Trajectory } from '../../../lib/stream/records.ts';
+import type { RunRecord } from '../job.ts';
+import { NO_FIGURES } from '../run.ts';
+import { cameBack, correctionsOf, sumOf } from './correction.ts';
+import { arpoSettingsFrom } from './pieces.ts';
+import { arpoSection } from './report.ts';
+import { CASE, splitOf, writeTaskFiles } from './tasks.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'dart-arpo-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const task = (task_id: string) => ({ task_id }) as Task;
+
+describe('the split', () => {
+  const all = ['a', 'b', 'c', 'd', 'case'].map(task);
+
+  it('draws from the selected, always with the case, and leaves no task out', () => {
+    const { inDomain, outOfDomain } = splitOf(all, new Set(['a', 'b', 'c']), 3, 'case');
+    const ids = inDomain.map(({ task_id }) => task_id);
+    expect(ids).toContain('case');
+    expect(ids).not.toContain('d');
+    expect([...inDomain, ...outOfDomain].map(({ task_id }) => task_id).sort()).toEqual(['a', 'b', 'c', 'case', 'd']);
+    expect(outOfDomain.length).toBe(2);
+    expect(
+      splitOf([...all].reverse(), new Set(['c', 'b', 'a']), 3, 'case')
+        .inDomain.map((t) => t.task_id)
+        .sort(),
+    ).toEqual([...ids].sort());
+  });
+
+  it('says where too few were selected', () => {
+    expect(() => splitOf(all, new Set(['a']), 3, 'case')).toThrow('only 2 tasks were selected, of 3');
+  });
+
+  it('is by file: no task that is learned from is a held-out one', async () => {
+    const selection = join(dir, 'selected.ndjson');
+    const ids = ['chrome-join-gold', 'vlc-loop', 'os-run-date'];
+    writeFileSync(selection, ids.map((id) => `${JSON.stringify({ type: 'task', v: 1, task_id: id })}\n`).join(''));
+    const files = await writeTaskFiles(dir, selection, 3);
+    const idsIn = (path: string) =>
+      readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).task_id);
+    const [inside, outside] = [idsIn(files['in-domain'].path), idsIn(files['out-of-domain'].path)];
+    expect([inside.length, outside.length, files.selected.count]).toEqual([3, 57, 3]);
+    expect(inside).toContain(CASE);
+    expect(files.heldout.path).toBe('fixtures/tasks/heldout');
+    expect(outside.some((id) => inside.includes(id))).toBe(false);
+  });
+});
+
+/** An episode with these screens. */
+const episode = (screens: string, reward: number | null) => ({
+  steps: [...screens].map((sha256) => ({ observation: { screenshot: { sha256 } } })) as Trajectory['steps'],
+  reward,
+});
+
+describe('self-correction', () => {
+  it('is a screen that was left and is there again', () => {
+    expect(['abc', 'aab', 'aba', 'abba', 'abbb'].map((screens) => cameBack(episode(screens, 0)))).toEqual([
+      ...[false, false, true, true, false],
+    ]);
+  });
+
+  it('counts those that came back and then succeeded', () => {
+    const all = [episode('aba', 1), episode('aba', 0), episode('ab', 1), episode('ab', null)];
+    const one = correctionsOf(all);
+    expect(one).toEqual({ rollouts: 3, successes: 2, returned: 2, corrected: 1 });
+    expect(sumOf([one, one])).toEqual({ rollouts: 6, successes: 4, returned: 4, corrected: 2 });
+  });
+});
+
+describe('the section', () => {
+  it('has each arm that ran, its gain over the base, and the curve of its rollouts', async () => {
+    const run = (name: string, success: number): RunRecord => {
+      const evaluation = { success, coverage: 1, steps: 3, rollouts: 8, tasks: {} };
+      const measures = { 'rollouts/in-domain-hard': evaluation, 'rollouts/in-domain-standard': evaluation };
+      return { name, seed: 1, made: '', cuts: {}, figures: NO_FIGURES, measures };
+    };
+    const settings = arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: '16' });
+    const { text, pictures } = await arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
+    expect(text).toContain('| KTO | – / – | – / – | 24.6% | 37.5% | 37.5% | – | – | – | – |');
+    expect(text).toContain('| KTO over base | +12.5 pt | – | – |');
+    expect(text).not.toContain('GRPO over');
+    expect(Object.keys(pictures)).toEqual(['arpo-replay.svg', 'arpo-selection.svg']);
+  });
+});

@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../../lib/errors.ts';
+import { makeFolderSync } from '../../../lib/stream/files.ts';
+import { sha256Of } from '../base.ts';
+import { SUITES } from '../evaluations.ts';
+import { type RunRecord, runJobs } from '../job.ts';
+import type { Base } from '../plan.ts';
+import { type Job, playJobs, spoken } from '../queue.ts';
+import { writeSection } from '../report.ts';
+import { lineOf, runLines, Stopped, stopSignal } from '../shell.ts';
+import { COMPARED, SELECTION } from './arms.ts';
+import {
+  type ArpoSettings,
+  arpoSettingsFrom,
+  comparedMeasures,
+  pieceOf,
+  selectionMeasures,
+  sharedJob,
+} from './pieces.ts';
+import { arpoSection, successIn } from './report.ts';
+import { type TaskFiles, writeTaskFiles } from './tasks.ts';
+
+/**
+ * `make arpo`: base, reject sampling, DPO, KTO, GRPO and ARPO from as many rollouts of the same 32 tasks, under both
+ * protocols, in and out of domain; the replay curve, the self-correction case, and what selecting tasks does. `--publish`
+ * also writes docs/results.md. Records on stdout, the rest on stderr.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { publish: { type: 'boolean', default: false } } });
+  const settings = arpoSettingsFrom(process.env);
+  const stop = stopSignal();
+  const began = Date.now();
+  makeFolderSync(settings.dir);
+  const path = process.env.BASE || BASE;
+  const base = { path, sha256: sha256Of(path) };
+  const selection = await selected(settings, base, stop);
+  const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
+  const jobs = jobsOf(settings, base, tasks);
+  const total = jobs.reduce((sum, job) => sum + job.seconds, 0);
+  say(
+    `${settings.seeds} seeds, on two cores alone about ${spoken(total)} in all; Ctrl-C and the same command again goes on`,
+  );
+  await playJobs(jobs, say, stop);
+  const runs = runsOf(settings);
+  tell(runs);
+  const section = await arpoSection(settings, runs, tasks.selected.count);
+  await writeSection(settings.dir, section, values.publish);
+  process.stderr.write(`\n${section.text}\n`);
+  const wall_s = Math.round((Date.now() - began) / 1000);
+  process.stdout.write(
+    `${JSON.stringify({ type: 'summary', v: 1, command: 'arpo', seeds: settings.seeds, wall_s })}\n`,
+  );
+}
+
+/** The demo's: it fails often, on nearly all tasks, as ARPO's base does; nothing here needs more. */
+const BASE = 'fixtures/policies/base.onnx';
+
+/** ARPO's choice: tasks that 16 rollouts of the base policy solve at least once, infeasible ones aside. */
+async function selected({ dir }: ArpoSettings, base: Base, stop: AbortSignal): Promise<string> {
+  const [baseline, selection] = [join(dir, 'baseline.ndjson'), join(dir, 'selected.ndjson')];
+  const rollout = ['--tasks', SUITES.train, '--env', 'embedded:16', '--policy', `onnx:${base.path}`, '-n', 16];
+  const how = ['--max-steps', 15, '--seed', 0, '--blobs', join(dir, 'baseline-blobs'), '-o', baseline, '--quiet'];
+  if (!existsSync(baseline)) {
+    say('16 rollouts of the base policy on every training task …');
+    await runLines(
+      [lineOf('bin/dart-rollout', rollout, how), lineOf('rm', '-rf', join(dir, 'baseline-blobs'))],
+      dir,
+      stop,
+    );
+  }
+  const select = ['--tasks', SUITES.train, '--exclude-infeasible', '-o', selection, '--quiet', baseline];
+  await runLines([lineOf('bin/dart-curate', 'select-tasks', select)], dir, stop);
+  return selection;
+}
+
+function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles): Job[] {
+  const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
+  return seeds.flatMap((seed) => [
+    sharedJob(settings, seed, base, tasks),
+    ...COMPARED.flatMap((arm) => {
+      const piece = pieceOf(settings, arm, seed, base, tasks, say);
+      return runJobs(piece, comparedMeasures(settings, tasks, piece.dir));
+    }),
+    ...SELECTION.flatMap((arm) =>
+      runJobs(pieceOf(settings, arm, seed, base, tasks, say), selectionMeasures(settings, tasks)),
+    ),
+  ]);
+}
+
+function runsOf({ dir, seeds }: ArpoSettings): RunRecord[] {
+  const runs: RunRecord[] = [];
+  for (const { name } of [...COMPARED, ...SELECTION]) {
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      const path = join(dir, name, String(seed), 'run.json');
+      if (existsSync(path)) runs.push(JSON.parse(readFileSync(path, 'utf8')));
+    }
+  }
+  return runs;
+}
+
+function tell(runs: readonly RunRecord[]): void {
+  for (const run of runs) {
+    for (const measure of Object.keys(run.measures)) {
+      const name = measure.split('/')[1]!;
+      const metric = { name: `arpo/${run.name}/${name}`, seed: run.seed, value: successIn(run, name) };
+      process.stdout.write(`${JSON.stringify({ type: 'metric', v: 1, ...metric })}\n`);
+    }
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`arpo: ${line}\n`);
+}
+
+main().catch((error: unknown) => {
+  say(error instanceof Stopped ? 'stopped; the same command goes on from here' : messageOf(error));
+  process.exitCode = error instanceof Stopped ? error.code : 2;
+});

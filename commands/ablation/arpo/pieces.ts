@@ -1,0 +1,177 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVALUATION_BLOBS, type Measure, type Piece, trainingPiece } from '../job.ts';
+import type { Base } from '../plan.ts';
+import type { Job } from '../queue.ts';
+import { type Figures, NO_FIGURES } from '../run.ts';
+import { numberOf, wholeOf } from '../settings.ts';
+import { lineOf, runLines } from '../shell.ts';
+import { placesOf, type Training } from '../training.ts';
+import type { ArpoArm } from './arms.ts';
+import { CASE, type TaskFiles } from './tasks.ts';
+
+/** What is run, from the environment. */
+export interface ArpoSettings {
+  dir: string;
+  seeds: number;
+  /** Rollouts that each arm learns from. */
+  trajectories: number;
+  /** An online arm that has not made so many by then ends. */
+  limitSeconds: number;
+  /** An arm that learns from stored rollouts ends by then. */
+  offlineSeconds: number;
+  inDomain: number;
+  repeats: number;
+  /** Rollouts of the self-correction case. */
+  caseRepeats: number;
+  sample: number | null;
+}
+
+/** Reads them. @throws DartError naming the variable that makes no sense */
+export function arpoSettingsFrom(env: Readonly<Record<string, string | undefined>>): ArpoSettings {
+  return {
+    dir: env.RUN_DIR || join('runs', 'arpo'),
+    seeds: wholeOf(env, 'SEEDS', 5),
+    trajectories: wholeOf(env, 'TRAJECTORIES', 8192),
+    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 600),
+    offlineSeconds: numberOf(env, 'OFFLINE_SECONDS', 180),
+    inDomain: wholeOf(env, 'IN_DOMAIN', 32),
+    repeats: wholeOf(env, 'REPEATS', 8),
+    caseRepeats: wholeOf(env, 'CASE_REPEATS', 64),
+    sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
+  };
+}
+
+/** The one point at which arms are compared. */
+export const CUT = 'rollouts';
+/** Steps of an episode, as in ARPO. */
+const STEPS = ['--max-steps', '15'] as const;
+const FIXED = ['--no-dynamic-rollouts', '--no-dynamic-length'] as const;
+
+/** Where the shared rollouts of a seed lie. */
+function sharedOf({ dir }: ArpoSettings, seed: number) {
+  const folder = join(dir, 'shared', String(seed));
+  return { folder, rollouts: join(folder, 'rollouts.ndjson'), blobs: join(folder, 'blobs') };
+}
+
+/** The rollouts of the base policy on the tasks that are learned from, which the offline arms share. */
+export function sharedJob(settings: ArpoSettings, seed: number, base: Base, tasks: TaskFiles): Job {
+  const { rollouts, blobs } = sharedOf(settings, seed);
+  const each = Math.max(1, Math.ceil(settings.trajectories / tasks['in-domain'].count));
+  const what = ['--tasks', tasks['in-domain'].path, '--env', 'embedded:32', '--policy', `onnx:${base.path}`];
+  const how = ['-n', each, ...FIXED, ...STEPS, '--seed', seed, '--blobs', blobs, '-o', rollouts, '--quiet'];
+  return {
+    title: `the shared rollouts, seed ${seed}`,
+    product: rollouts,
+    seconds: settings.trajectories / 50,
+    run: (stop) => runLines([lineOf('bin/dart-rollout', what, how)], rollouts, stop),
+  };
+}
+
+/** The training of an arm with a seed. */
+export function pieceOf(
+  settings: ArpoSettings,
+  arm: ArpoArm,
+  seed: number,
+  base: Base,
+  tasks: TaskFiles,
+  say: (line: string) => void,
+): Piece {
+  const dir = join(settings.dir, arm.name, String(seed));
+  if (arm.kind === 'online') {
+    return trainingPiece(
+      arm.name,
+      onlineTraining(settings, arm, { dir, seed, base, tasks: tasks[arm.tasks].path }),
+      say,
+    );
+  }
+  const published = join(placesOf(dir).cuts, CUT);
+  const lines =
+    arm.kind === 'none' ? [publishedBase(base, published)] : [offlineLine(settings, arm, { dir, seed, base })];
+  return {
+    ...{ name: arm.name, dir, seed, made: [base.sha256, ...lines].join('\n').replaceAll(settings.dir, 'RUN') },
+    seconds: arm.kind === 'none' ? 2 : settings.offlineSeconds / 2,
+    train: async (stop) => {
+      rmSync(dir, { recursive: true, force: true });
+      mkdirSync(dir, { recursive: true });
+      const began = performance.now();
+      await runLines(lines, dir, stop);
+      const moment = { seconds: (performance.now() - began) / 1000, trajectories: settings.trajectories, version: 0 };
+      return { cuts: { [CUT]: moment }, figures: NO_FIGURES satisfies Figures };
+    },
+  };
+}
+
+/** GRPO and ARPO as they are run: no change of number or length, 15 steps. */
+export function onlineTraining(
+  settings: ArpoSettings,
+  arm: ArpoArm,
+  { dir, seed, base, tasks }: { dir: string; seed: number; base: Base; tasks: string },
+): Training {
+  const { trajectories, limitSeconds } = settings;
+  const options = { rollout: ['-n', '8', ...FIXED, ...STEPS], curate: arm.curate, train: arm.train };
+  const cuts = [{ name: CUT, trajectories }];
+  return { dir, policy: base.path, base: base.sha256, tasks, seed, options, before: [], cuts, limitSeconds };
+}
+
+/** What a method makes of the shared rollouts, and learns. */
+export function offlineLine(
+  settings: ArpoSettings,
+  arm: ArpoArm,
+  { dir, seed, base }: { dir: string; seed: number; base: Base },
+): string {
+  const { rollouts, blobs } = sharedOf(settings, seed);
+  const published = join(placesOf(dir).cuts, CUT);
+  const train = ['-', '--policy', `onnx:${base.path}`, '--publish', published, '--publish-every', 0, '--blobs', blobs];
+  const how = ['--device', 'cpu', '--seed', seed, '--max-seconds', settings.offlineSeconds, '--quiet'];
+  return [
+    lineOf('bin/dart-curate', arm.curate, rollouts, '--seed', seed, '--quiet'),
+    lineOf('bin/dart-train', train, how, '-o', join(dir, 'train.ndjson'), arm.train),
+  ].join(' \\\n| ');
+}
+
+function publishedBase({ path }: Base, folder: string): string {
+  const train = ['--policy', `onnx:${path}`, '--publish', folder, '--max-updates', 0, '--device', 'cpu', '--quiet'];
+  return `${lineOf('bin/dart-train', train, '-o', '/dev/null')} < /dev/null`;
+}
+
+/** OSWorld's two protocols: with FAIL in place of the last action at the limit, and without. */
+export const PROTOCOLS = {
+  standard: [...STEPS, '--protocol', 'verified', '--fail-at-limit'],
+  hard: [...STEPS, '--protocol', 'hard'],
+} as const;
+
+/** What an arm of the comparison is evaluated on: three sets under both protocols, and the case. */
+export function comparedMeasures(settings: ArpoSettings, tasks: TaskFiles, dir: string): Measure[] {
+  const { repeats, sample, caseRepeats } = settings;
+  const sets = ['in-domain', 'out-of-domain', 'heldout'] as const;
+  const trajectories = ['--trajectories', join(dir, 'case.ndjson'), '--blobs', join(dir, EVALUATION_BLOBS)];
+  return [
+    ...sets.flatMap((set) =>
+      Object.entries(PROTOCOLS).map(
+        ([protocol, more]): Measure => ({
+          name: `${set}-${protocol}`,
+          cut: CUT,
+          tasks: tasks[set],
+          repeats,
+          sample,
+          more,
+        }),
+      ),
+    ),
+    {
+      name: 'case',
+      cut: CUT,
+      tasks: { path: tasks['in-domain'].path, count: 1 },
+      repeats: caseRepeats,
+      more: [...PROTOCOLS.hard, '--id', CASE, ...trajectories],
+    },
+  ];
+}
+
+/** Of the arms of the task selection: all training tasks, and the held-out ones. */
+export function selectionMeasures({ repeats, sample }: ArpoSettings, tasks: TaskFiles): Measure[] {
+  return (['all', 'heldout'] as const).map((set) => {
+    return { name: set, cut: CUT, tasks: tasks[set], repeats, sample, more: PROTOCOLS.hard };
+  });
+}

@@ -1,0 +1,181 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { curvesSvg } from '../../../lib/report/curves.ts';
+import { meanOf, pairedBySeed } from '../compare.ts';
+import type { RunRecord } from '../job.ts';
+import { fixed, gain, markdownTable, type Section, share, type Table } from '../report.ts';
+import { type RolloutLine, type Stretch, stretchesOf } from '../rollouts.ts';
+import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
+import { readCorrections, sumOf } from './correction.ts';
+import { type ArpoSettings, CUT } from './pieces.ts';
+import { CASE } from './tasks.ts';
+
+/** Points of the curves over the rollouts of a training. */
+const STRETCHES = 8;
+
+const SETS = ['in-domain', 'out-of-domain', 'heldout'] as const;
+const MEASURES = SETS.flatMap((set) => [`${set}-standard`, `${set}-hard`]);
+
+/** Success of a run in a measure. */
+export const successIn = (run: RunRecord, name: string): number | null =>
+  run.measures[`${CUT}/${name}`]?.success ?? null;
+
+/** The section `arpo` of docs/results.md. */
+export async function arpoSection(
+  settings: ArpoSettings,
+  runs: readonly RunRecord[],
+  selected: number,
+): Promise<Section> {
+  const curves = stretchesByArm(settings, runs);
+  const seeds = new Set(runs.map((run) => run.seed)).size;
+  const { trajectories, inDomain, repeats } = settings;
+  const text = [
+    `${runs.length} runs, ${seeds} paired seeds; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in 16 rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not.`,
+    markdownTable(successes(runs)),
+    'Gains, paired by seed, with Student’s 95% interval over the seeds (hard protocol):',
+    markdownTable(gains(runs)),
+    '### Replay',
+    'Mean reward of the rollouts in training. ARPO’s paper has 0.75 with replay and 0.65 without, apart from about step 30 on.',
+    markdownTable(stretchTable(curves, ['grpo', 'arpo'])),
+    '![Mean reward with and without replay](results/arpo-replay.svg)',
+    '### Self-correction',
+    `\`${CASE}\`: one format of a menu is wanted; a wrong one can be undone. *Came back*: rollouts that returned to a screen that they had left. In the paper’s case, a subscript, success went from 25% to 62.5%.`,
+    markdownTable(await corrections(settings, runs)),
+    '### Task selection',
+    'The same number of rollouts of the selected tasks, and of all. The paper’s selected tasks learn faster and keep a higher spread of rewards within groups.',
+    markdownTable(stretchTable(curves, ['selected', 'all'])),
+    markdownTable(selection(runs)),
+    '![Spread of rewards within groups](results/arpo-selection.svg)',
+  ].join('\n\n');
+  const pictures = {
+    'arpo-replay.svg': picture('Mean reward of the rollouts', curves, ['grpo', 'arpo'], ({ reward }) => reward),
+    'arpo-selection.svg': picture(
+      'Standard deviation of the rewards within groups',
+      curves,
+      ['selected', 'all'],
+      ({ spread }) => spread,
+    ),
+  };
+  return { name: 'arpo', text, pictures };
+}
+
+function successes(runs: readonly RunRecord[]): Table {
+  const paper = (value: number | undefined) => (value === undefined ? null : `${value}%`);
+  return {
+    head: [
+      ...['', 'ARPO’s paper: in / out of domain', 'OSWorld standard / hard', 'offline comparison'],
+      ...['in domain: standard', 'hard', 'out of domain: standard', 'hard', 'held-out: standard', 'hard'],
+    ],
+    rows: present(COMPARED, runs).map(({ arm, own }) => [
+      arm.label,
+      `${paper(arm.paper.inDomain) ?? '–'} / ${paper(arm.paper.outOfDomain) ?? '–'}`,
+      `${paper(arm.paper.standard) ?? '–'} / ${paper(arm.paper.hard) ?? '–'}`,
+      paper(arm.paper.offline),
+      ...MEASURES.map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
+    ]),
+  };
+}
+
+function gains(runs: readonly RunRecord[]): Table {
+  const row = (arm: ArpoArm, other: string): (string | null)[] => [
+    `${arm.label} over ${other}`,
+    ...SETS.map((set) => {
+      const own = runs.filter((run) => run.name === arm.name);
+      return gain(pairedBySeed(own, runs, other, (run) => successIn(run, `${set}-hard`)));
+    }),
+  ];
+  const arms = present(COMPARED, runs).map(({ arm }) => arm);
+  const rows = arms.filter(({ name }) => name !== 'base').map((arm) => row(arm, 'base'));
+  const arpo = arms.find(({ name }) => name === 'arpo');
+  return { head: ['', ...SETS], rows: arpo ? [...rows, row(arpo, 'grpo')] : rows };
+}
+
+async function corrections({ dir }: ArpoSettings, runs: readonly RunRecord[]): Promise<Table> {
+  const rows: (string | null)[][] = [];
+  for (const { arm, own } of present(COMPARED, runs)) {
+    const read = own.map((run) => readCorrections(join(dir, arm.name, String(run.seed), 'case.ndjson')));
+    const parts = (await Promise.all(read)).filter((part) => part !== null);
+    if (parts.length === 0) continue;
+    const { rollouts, successes: solved, returned, corrected } = sumOf(parts);
+    const of = (count: number, all: number) => (all > 0 ? `${share(count / all, 0)} (${count} of ${all})` : null);
+    rows.push([arm.label, of(solved, rollouts), of(returned, rollouts), of(corrected, returned)]);
+  }
+  return { head: ['', 'success', 'came back', 'success where it came back'], rows };
+}
+
+function selection(runs: readonly RunRecord[]): Table {
+  return {
+    head: ['', 'success on all training tasks', 'held-out'],
+    rows: present(SELECTION, runs).map(({ arm, own }) => [
+      arm.label,
+      ...['all', 'heldout'].map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
+    ]),
+  };
+}
+
+function present(arms: readonly ArpoArm[], runs: readonly RunRecord[]) {
+  return arms
+    .map((arm) => ({ arm, own: runs.filter((run) => run.name === arm.name) }))
+    .filter(({ own }) => own.length > 0);
+}
+
+type Curves = Map<string, Stretch[][]>;
+
+function stretchesByArm({ dir, trajectories }: ArpoSettings, runs: readonly RunRecord[]): Curves {
+  const curves: Curves = new Map();
+  for (const { name, seed } of runs) {
+    const path = join(dir, name, String(seed), 'rollouts.ndjson');
+    if (!existsSync(path)) continue;
+    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+    const all = lines.map((line) => JSON.parse(line) as RolloutLine);
+    curves.set(name, [...(curves.get(name) ?? []), stretchesOf(all, trajectories, STRETCHES)]);
+  }
+  return curves;
+}
+
+/** The mean of a figure over the seeds, stretch by stretch. */
+function meanCurve(seeds: readonly Stretch[][], figure: (stretch: Stretch) => number | null) {
+  const longest = Math.max(0, ...seeds.map((stretches) => stretches.length));
+  return Array.from({ length: longest }, (_, index) => {
+    const there = seeds.flatMap((stretches) => stretches[index] ?? []);
+    return { rollouts: there[0]!.rollouts, value: meanOf(there.map(figure)) };
+  });
+}
+
+function stretchTable(curves: Curves, names: readonly string[]): Table {
+  const columns = names.flatMap((name) => {
+    const seeds = curves.get(name) ?? [];
+    return [
+      { head: `${name}: reward`, curve: meanCurve(seeds, ({ reward }) => reward) },
+      { head: 'spread in groups', curve: meanCurve(seeds, ({ spread }) => spread) },
+      { head: 'groups that vary', curve: meanCurve(seeds, ({ varied }) => varied) },
+    ];
+  });
+  const longest = columns.reduce((most, { curve }) => (curve.length > most.length ? curve : most), columns[0]!.curve);
+  return {
+    head: ['rollouts', ...columns.map(({ head }) => head)],
+    rows: longest.map(({ rollouts }, index) => [
+      rollouts,
+      ...columns.map(({ curve }) => fixed(curve[index]?.value, 2)),
+    ]),
+  };
+}
+
+function picture(
+  title: string,
+  curves: Curves,
+  names: readonly string[],
+  figure: (stretch: Stretch) => number | null,
+): string {
+  return curvesSvg({
+    title,
+    x: 'rollouts',
+    y: '',
+    curves: names.map((name) => ({
+      name,
+      points: meanCurve(curves.get(name) ?? [], figure).flatMap(({ rollouts, value }) =>
+        value === null ? [] : [{ x: rollouts, y: value }],
+      ),
+    })),
+  });
+}
