@@ -1,13 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ReadRecord } from '../stream/reader.ts';
+import { makeSample, makeStep } from '../stream/records.testing.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import { Guards } from './guards.ts';
-import { makeExample, makeLearner } from './learner.testing.ts';
+import { frames, LOCAL, makeExample, makeLearner, SETTINGS } from './learner.testing.ts';
+import { LinearModel } from './linear.testing.ts';
+import { LocalEngine } from './local_engine.ts';
+import { PRESETS } from './presets.ts';
 import { Publisher, type VersionStore } from './publisher.ts';
 import { updateMetrics } from './report.ts';
 import { Evaluations, type RollbackRules } from './rollback.ts';
+import { runTraining, type TrainingConfig } from './run.ts';
 import { Session } from './session.ts';
 import { freshState, type TrainerState } from './state.ts';
 import { listVersions } from './versions.ts';
@@ -193,13 +199,25 @@ describe('best.json', () => {
     expect(events('rolled_back')).toEqual([]);
     expect(warnings.map((line) => line.replace('; it is not used', ''))).toEqual([
       'the evaluation of version 9 is not of this run, which has not come so far',
-      'the evaluation of version 1 scored best so far (0.9), but the folder has lost it: manifest.json is missing or cannot be read',
+      'the evaluation of version 1 scored best so far (0.9), but there is no going back to it: manifest.json is missing or cannot be read',
       'the evaluation of version 2 scored nothing',
       'the evaluation of version 2 was measured with max_steps 30, not 15 as at best.json',
       'an evaluation was interrupted',
       'an evaluation measured the file onnx:base.onnx, not a version',
       'an evaluation does not say which version it measured',
     ]);
+  });
+
+  it('does not name a version whose optimiser state is gone', async () => {
+    const { session, learn, warnings } = await open(DROP);
+    await learn('a');
+    const path = join(dir, 'versions/000001/manifest.json');
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    delete manifest.files['optimizer.safetensors'];
+    writeFileSync(path, JSON.stringify(manifest));
+    await session.heed(score(1, 0.6));
+    expect(existsSync(join(dir, 'best.json'))).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('its optimiser state is no longer kept (--keep-states)')]);
   });
 
   it('of a person, who gave no score, is replaced by the first evaluation', async () => {
@@ -213,6 +231,68 @@ describe('best.json', () => {
     const { session } = await open(DROP);
     expect(await session.heed({ type: 'summary', v: 1, command: 'dart-curate' })).toBe(false);
     expect(await session.heed({ type: 'sample', v: 1 })).toBe(false);
+  });
+});
+
+describe('a run that goes back', () => {
+  /** Groups of two steps, with evaluations between them: the start is good, version 2 is not, later ones are. */
+  function* input(): Generator<ReadRecord> {
+    const group = (id: number) =>
+      [0, 1].map((i) =>
+        makeSample({
+          ...{ group_id: `g${id}`, group_steps: 2, trajectory_id: `t${i}`, advantage: i === 0 ? 1 : -1, entropy: null },
+          step: makeStep(0, { token_ids: [(id + i) % 4, 3], logprobs: [-1, -1.5] }, `${'0f'[i]}`.repeat(64)),
+        }),
+      );
+    const evaluations: Record<number, AnyRecord> = { 0: score(0, 0.6), 2: score(2, 0.1), 4: score(4, 0.55) };
+    for (let id = 0; id < 6; id++) {
+      if (evaluations[id]) yield { line: 1, where: 'x', record: evaluations[id]! };
+      for (const record of group(id)) yield { line: 1, where: 'x', record };
+    }
+  }
+
+  async function train(folder: string, dieAt: (record: AnyRecord) => boolean = () => false) {
+    const objective = { kind: 'policy', policy: { ...PRESETS.grpo.objective, keepEntropy: 0.5 } } as const;
+    const config: TrainingConfig = {
+      ...{ objective, learner: { ...SETTINGS, minibatches: 2 }, batchSamples: 1, batchGroups: 1, minReward: 1 },
+      ...{ limits: { maxUpdates: null, maxSamples: null }, publishEvery: 1, baseSha256: 'base', rollback: DROP },
+    };
+    const record = async (written: AnyRecord) => {
+      if (dieAt(written)) throw new Error('killed');
+    };
+    const silent = { progress: () => {}, note: () => {}, warn: () => {} };
+    return runTraining(
+      (async function* () {
+        yield* input();
+      })(),
+      config,
+      {
+        engine: new LocalEngine(new LinearModel(4), { ...LOCAL, objective }, { frames, reference: null }),
+        publisher: new Publisher({ dir: join(dir, folder), runId: 'r', keep: 9, store: null }),
+        output: { record, ...silent },
+        passOn: async () => {},
+        onBadRecord: (error) => {
+          throw error;
+        },
+        signal: new AbortController().signal,
+      },
+    );
+  }
+
+  it.each([
+    ['before the version that it goes back with', (r: AnyRecord) => r.event === 'rolled_back'],
+    ['after it', (r: AnyRecord) => r.type === 'checkpoint' && r.version === 3],
+    ['two updates later', (r: AnyRecord) => r.type === 'checkpoint' && r.version === 5],
+  ])('ends at the same bytes when it is killed %s', async (_when, dieAt) => {
+    expect(await train('whole')).toMatchObject({ version: 7, updates: 7, rollbacks: 1, groups: 6 });
+    await expect(train('killed', dieAt)).rejects.toThrow('killed');
+    expect(await train('killed')).toMatchObject({ version: 7, updates: 7, groups: 6 });
+    for (const name of ['weights.safetensors', 'optimizer.safetensors', 'state.json', 'manifest.json']) {
+      const [whole, killed] = ['whole', 'killed'].map((folder) =>
+        readFileSync(join(dir, folder, 'versions/000007', name)),
+      );
+      expect(killed!.equals(whole!)).toBe(true);
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeWhole } from '../stream/files.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import type { TrainerState } from './state.ts';
-import { damageOf, POLICY_FILE, versionFolder } from './versions.ts';
+import { damageOf, POLICY_FILE, readManifest, versionFolder } from './versions.ts';
 
 /** When an evaluation makes the trainer go back; of two conditions both must hold. */
 export interface RollbackRules {
@@ -73,9 +73,9 @@ export class Evaluations {
 
   async #keepBest(evaluated: Evaluated): Promise<Verdict> {
     const { version, score } = evaluated;
-    const damage = damageOf(versionFolder(this.#dir, version), version);
-    if (damage !== null)
-      return unusable(version, `scored best so far (${score}), but the folder has lost it: ${damage}`);
+    const lost = lossOf(versionFolder(this.#dir, version), version);
+    if (lost !== null)
+      return unusable(version, `scored best so far (${score}), but there is no going back to it: ${lost}`);
     await writeWhole(join(this.#dir, 'best.json'), `${JSON.stringify(evaluated)}\n`);
     return { is: 'best', evaluated, best: evaluated };
   }
@@ -87,6 +87,16 @@ export class Evaluations {
     const certain = !interval || (high !== null && high < best.score);
     return far && certain;
   }
+}
+
+/** What of a version is missing without which the run cannot go back to it; null where it can. */
+function lossOf(folder: string, version: number): string | null {
+  const damage = damageOf(folder, version);
+  if (damage !== null) return damage;
+  const files = Object.keys(readManifest(folder)!.files);
+  const hasState = files.some((name) => name === 'optimizer.safetensors' || name.startsWith('state/'));
+  // The start has no moments, and may be a link to a checkpoint.
+  return hasState || version === 0 ? null : 'its optimiser state is no longer kept (--keep-states)';
 }
 
 function unusable(version: number, why: string): Verdict {
