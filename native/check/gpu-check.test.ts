@@ -140,6 +140,12 @@ describe('the CUDA library of gpu-check', () => {
   });
 });
 
+it('leaves the name of the package `kernels` free, which transformers and so Liger look for', () => {
+  const look = 'import dart, importlib.util as u; spec = u.find_spec("kernels"); print(spec and spec.origin)';
+  const env = { ...process.env, PYTHONPATH: import.meta.dirname, PYTHONDONTWRITEBYTECODE: '1' };
+  expect(execFileSync('python3', ['-c', look], { encoding: 'utf8', env })).not.toContain('dart_torch');
+});
+
 describe('gpu-check on emulated kernels', () => {
   const records = join(folder, 'records.ndjson');
   let run: ReturnType<typeof gpuCheck>;
