@@ -26,11 +26,11 @@ interface Run<Line> {
 /** One Python for a whole file, since importing PyTorch takes seconds. */
 function runner<Line>(python: string, ...args: string[]): Promise<Run<Line>> {
   return new Promise((resolve, reject) => {
-    const child = spawn(python, [join(folder, 'runner.py'), ...args], {
+    const child = spawn(python, [join(folder, 'runner.py'), '--attached', ...args], {
       cwd: folder,
-      // A group of its own, so that what it started ends with it.
+      // A group of its own, so that what it started ends with it, and it with this process.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       env: {
         ...process.env,
         PYTHONPATH: [import.meta.dirname, folder].join(delimiter),

@@ -2,12 +2,15 @@
 
     python runner.py test_prompts.py             PYTHONPATH names the folder of dart_torch and this one
     python runner.py --list test_*.py            only the names: a line `{"file", "cases"}` for each file
+    python runner.py --attached …                ends, with all that it started, at the end of stdin
 """
 
 import faulthandler
 import json
 import os
+import signal
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -64,8 +67,24 @@ def cases_in(suite):
         yield from cases_in(part) if isinstance(part, unittest.TestSuite) else [part]
 
 
+def attach() -> None:
+    """Ends this process group once stdin does, since whoever held it has ended."""
+    held = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+    def wait():
+        while os.read(held, 1):
+            pass
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def main(arguments: list[str]) -> None:
     faulthandler.enable()
+    if arguments[0] == "--attached":
+        attach()
+        arguments = arguments[1:]
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
