@@ -49,7 +49,7 @@ export async function chooseTorch(
     async open({ signal, progress }) {
       const place = { checkpoint: base.path, blobs: blobs.dir, scratch: join(dir, '.torch'), env: io.env };
       const around = {
-        log: { info: (line: string) => log.info(line), warn: (line: string) => log.warn(line) },
+        log,
         onProgress: progress,
       };
       const engine = await TorchEngine.open({ settings, objective, place: { ...place, ...around, signal } });

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,9 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  damageOf,
   listVersions,
   pointLatest,
+  pruneStates,
   pruneVersions,
+  readManifest,
   readVersionFile,
   versionFolder,
   writeVersion,
@@ -67,6 +71,36 @@ describe('versions', () => {
     for (const version of [1, 2, 3, 4, 5]) await write(version);
     await pruneVersions(dir, 2, [2]);
     expect(listVersions(dir)).toEqual([2, 4, 5]);
+  });
+
+  it('takes links for files, which it does not read, and misses what they point to', async () => {
+    const base = join(dir, 'base.safetensors');
+    writeFileSync(base, 'weights');
+    const folder = await writeVersion(dir, 0, 'run', async (at) => symlinkSync(base, join(at, 'model.safetensors')));
+    expect(readManifest(folder)?.files).toEqual({ 'model.safetensors': { bytes: 7, link: base } });
+    expect(listVersions(dir)).toEqual([0]);
+    rmSync(base);
+    expect(damageOf(folder, 0)).toBe('model.safetensors is missing');
+  });
+
+  it('takes the state from old versions, which stay whole, also when it was killed on the way', async () => {
+    for (const version of [1, 2, 3, 4]) {
+      await writeVersion(dir, version, 'run', async (at) => {
+        await writeVersionFile(at, 'weights.safetensors', 'w');
+        mkdirSync(join(at, 'state'));
+        await writeVersionFile(join(at, 'state'), 'moments', 'm');
+      });
+    }
+    // The manifest of version 1 was rewritten, and then nothing more.
+    const path = join(versionFolder(dir, 1), 'manifest.json');
+    const manifest = readManifest(versionFolder(dir, 1))!;
+    delete manifest.files['state/moments'];
+    writeFileSync(path, JSON.stringify(manifest));
+    await pruneStates(dir, 1, [2]);
+    expect(listVersions(dir)).toEqual([1, 2, 3, 4]);
+    const left = [1, 2, 3, 4].map((version) => existsSync(join(versionFolder(dir, version), 'state')));
+    expect(left).toEqual([false, true, false, true]);
+    expect(Object.keys(readManifest(versionFolder(dir, 3))!.files)).toEqual(['weights.safetensors']);
   });
 
   it('notices bytes that have changed', async () => {

@@ -9,6 +9,7 @@ import { lineSchema, type RankFault } from './messages.ts';
 import type { LaunchSettings } from './settings.ts';
 
 export interface WorkersLog {
+  debug(line: string): void;
   info(line: string): void;
   warn(line: string): void;
 }
@@ -59,6 +60,7 @@ export class Workers {
   #doing = 'start';
   #count = 0;
   #closing = false;
+  #reporting = false;
   readonly #atExit = () => this.#signal('SIGTERM');
 
   private constructor(child: ResultPromise, log: WorkersLog) {
@@ -153,14 +155,18 @@ export class Workers {
   #say(line: string): void {
     const marked = /^\[(?:rank|default)(\d+)\]:(.*)$/.exec(line);
     const rank = marked ? Number(marked[1]) : null;
-    const text = (marked?.[2] ?? line).trimEnd();
+    // A rank that says which one it is need not be named twice.
+    const text = (marked?.[2] ?? line).replace(`rank ${rank}: `, '').trimEnd();
     const kept = rank === null ? this.#lines : (this.#ranks.get(rank) ?? []);
     if (rank !== null) this.#ranks.set(rank, kept);
     kept.push(text);
     if (kept.length > LAST_LINES) kept.shift();
     if (text.trim() === '') return;
+    if (rank === null && REPORT.test(text)) this.#reporting = true;
     const shown = `${rank === null ? 'torchrun' : `rank ${rank}`}: ${text}`;
-    if (WORTH_A_WARNING.test(text)) this.#log.warn(shown);
+    // Of the launcher's long report what matters is in the message of the failure.
+    if (rank === null && this.#reporting) this.#log.debug(shown);
+    else if (WORTH_A_WARNING.test(text)) this.#log.warn(shown);
     else this.#log.info(shown);
   }
 
@@ -209,6 +215,8 @@ export class Workers {
 
 type LaunchResult = { exitCode?: number; signal?: string; code?: string; originalMessage?: string };
 
+/** With these words the launcher begins to report that a rank has failed, or its own end. */
+const REPORT = /Sending process \d+|failed \(exitcode|^Traceback|Root Cause|^=+$/;
 const WORTH_A_WARNING = /warning|error|exception|traceback|fail/i;
 
 /** Whether it is over within the time. */
