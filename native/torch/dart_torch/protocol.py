@@ -141,9 +141,9 @@ def describe(error: BaseException, rank: int) -> dict[str, Any]:
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error):
         kind = "memory"
         message = f"{memory_line()}. Try: fewer micro_tokens, gradient checkpointing, LoRA, offload, or more GPUs"
-    elif any(words in str(error) for words in ("Connection closed by peer", "Connection reset by peer")):
+    elif isinstance(error, (dist.DistBackendError, dist.DistNetworkError)) or "by peer" in str(error):
         lost = True
-        message = f"another rank ended, and this one with it ({type(error).__name__})"
+        message = f"contact with another rank was lost: {str(error).splitlines()[0]}"
     trace = "".join(traceback.format_exception(error))
     return {"rank": None if lost else rank, "kind": kind, "where": "", "message": message, "trace": trace[-8000:]}
 

@@ -16,6 +16,8 @@ import tiny
 import torch
 from dart_torch.kernels import LossSettings, Tokens
 from dart_torch.objectives import token_scales
+from dart_torch.optimizer import Optimizer
+from dart_torch.settings import OptimizerSettings
 from peft import PeftModel
 from PIL import Image
 from safetensors.torch import load_file
@@ -153,10 +155,13 @@ def wanted(model: nn.Module) -> dict[str, Tensor]:
 
 
 class Gradients(unittest.TestCase):
-    def check(self, ranks: int, checkpoint: str, **model: Any) -> None:
-        """One step on the policy, one off it: losses, and the second one's gradients, parameter by parameter."""
+    def check(self, ranks: int, checkpoint: str, limit: float | None = None, **model: Any) -> None:
+        """
+        One step on the policy, one off it: losses, and the second one's gradients, parameter by parameter, as they were
+        after clipping to `limit`.
+        """
         world, file = WORLDS[ranks], tiny.write_samples(FOLDER / "samples.ndjson", examples())
-        world.open(FOLDER / checkpoint, FOLDER / "blobs", DART, optimizer=TELLING, **model)
+        world.open(FOLDER / checkpoint, FOLDER / "blobs", DART, optimizer={**TELLING, "max_grad_norm": limit}, **model)
         world.ask("score", file=str(file))
         start = saved(world, "start")
         first = world.step(file, lr=0.3)
@@ -172,9 +177,11 @@ class Gradients(unittest.TestCase):
         expected, got = wanted(policy), told(before, after)
         norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in expected.values()))
         self.assertAlmostEqual(second["grad_norm"], norm, delta=1e-4 * norm)
+        factor = 1.0 if limit is None else min(1.0, limit / (norm + 1e-6))
+        self.assertEqual(limit is None, factor == 1.0)
         for name, gradient in got.items():
             with self.subTest(name):
-                torch.testing.assert_close(gradient, expected[name], atol=1e-4 * norm, rtol=1e-3)
+                torch.testing.assert_close(gradient, factor * expected[name], atol=1e-4 * factor * norm, rtol=1e-3)
         trained = [name for name in got if expected[name].abs().max() > 0]
         self.assertGreater(len(trained), 20)
 
@@ -185,13 +192,13 @@ class Gradients(unittest.TestCase):
         self.check(1, "tied", reference="copy", packed=False, gradient_checkpointing=False)
 
     def test_full_on_two_ranks_packed(self) -> None:
-        self.check(2, "tied", reference="copy", packed=True)
+        self.check(2, "tied", limit=0.1, reference="copy", packed=True)
 
     def test_full_on_two_ranks_padded(self) -> None:
         self.check(2, "base", reference="copy", packed=False, attention="sdpa", micro_tokens=130)
 
     def test_lora_on_one_rank_packed(self) -> None:
-        self.check(1, "base", reference="lora-off", packed=True, lora=LORA, freeze_vision=True)
+        self.check(1, "base", limit=0.1, reference="lora-off", packed=True, lora=LORA, freeze_vision=True)
 
     def test_lora_on_one_rank_padded(self) -> None:
         self.check(1, "base", reference="copy", packed=False, lora=LORA, freeze_vision=False)
@@ -211,6 +218,30 @@ class Gradients(unittest.TestCase):
         self.assertEqual(changed, {"model", "lm_head"})
         tower = sum(value.numel() for name, value in before.items() if name.startswith("visual."))
         self.assertEqual(counts["parameters"] - counts["trainable"], tower)
+
+
+class Steps(unittest.TestCase):
+    def make(self, **settings: Any) -> tuple[dict[str, nn.Parameter], Optimizer]:
+        weights = {"matrix": nn.Parameter(torch.full((2, 2), 2.0)), "bias": nn.Parameter(torch.full((2,), 2.0))}
+        return weights, Optimizer(weights, OptimizerSettings(**settings))
+
+    def test_weight_decay_is_of_matrices_only(self) -> None:
+        weights, optimizer = self.make(weight_decay=0.5)
+        for weight in weights.values():
+            weight.grad = torch.zeros_like(weight)
+        self.assertEqual(optimizer.step(0.1, True), (True, 0.0))
+        torch.testing.assert_close(weights["matrix"].detach(), torch.full((2, 2), 2 * (1 - 0.1 * 0.5)))
+        self.assertEqual(weights["bias"].tolist(), [2.0, 2.0])
+
+    def test_a_gradient_that_is_not_finite_leaves_weights_and_moments(self) -> None:
+        weights, optimizer = self.make()
+        weights["matrix"].grad = torch.tensor([[1.0, torch.nan], [0.0, 0.0]])
+        before = {name: value.clone() for name, value in optimizer.state().items()}
+        applied, norm = optimizer.step(0.1, True)
+        self.assertFalse(applied)
+        self.assertTrue(math.isnan(norm))
+        self.assertTrue(all(torch.equal(value, before[name]) for name, value in optimizer.state().items()))
+        self.assertIsNone(weights["matrix"].grad)
 
 
 class Learning(unittest.TestCase):
