@@ -48,6 +48,24 @@ describe('dart-train --tensorboard', () => {
     }
   });
 
+  it('has the success rates of evaluations, also of those that come before the first update', async () => {
+    const evaluation = (model_version: number, success_rate: number) =>
+      `${JSON.stringify({ type: 'summary', v: 1, command: 'dart-eval', model_version, success_rate })}\n`;
+    const input = `${evaluation(0, 0.25)}${groupLines(1, screenshot)}${evaluation(1, 0.5)}`;
+    const place = ['--publish', 'e', '--policy', 'onnx:init.onnx', '--blobs', 'blobs', '--quiet'];
+    const more = ['--preset', 'grpo', '--batch-samples', '3', '--rollback-interval', '--tensorboard', 'logs/e'];
+    const { records } = await run([...place, ...more], input);
+    expect(records.filter((r) => r.event === 'evaluated')).toHaveLength(2);
+    const [name] = readdirSync(join(cwd, 'logs/e'));
+    const scalars = eventsOf(join(cwd, 'logs/e', name!))
+      .slice(2)
+      .map(scalarOf);
+    expect(scalars.filter(([tag]) => tag.startsWith('eval/'))).toEqual([
+      ['eval/success_rate', 0, 0.25],
+      ['eval/success_rate', 1, 0.5],
+    ]);
+  });
+
   it('is refused before anything is written where there can be no such folder', async () => {
     writeFileSync(join(cwd, 'file'), '');
     const { code, err } = await train('q', 1, '--tensorboard', 'file/logs');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MetricRun, rangeOf, smoothed, thinned } from './plot.ts';
+import { MetricRun, type PlotAxis, rangeOf, smoothed, thinned } from './plot.ts';
 import { plotPage, plotSvg } from './plot_page.ts';
 
 const metric = (name: string, update: number, value: number | null, unit?: string) => ({
@@ -56,8 +56,27 @@ describe('MetricRun', () => {
   it('takes metrics of updates only', () => {
     const made = new MetricRun('a');
     expect(made.add({ type: 'metric', v: 1, name: 'rollout/success', value: 1 })).toBe(false);
+    expect(made.add({ type: 'metric', v: 1, name: 'train/loss', value: 1, update: null })).toBe(false);
     expect(made.add({ type: 'event', v: 1, event: 'x', update: 1, name: 'y', value: 1 })).toBe(false);
     expect([made.metrics, made.series('rollout/success', 'update')!.points]).toEqual([[], []]);
+  });
+});
+
+describe('an evaluation', () => {
+  it('is a point of its version, wherever that lies among the updates', () => {
+    const made = run();
+    for (const [version, score] of [
+      [2, 0.5],
+      [0, 0.25],
+    ]) {
+      made.add({ type: 'event', v: 1, event: 'evaluated', version, score });
+    }
+    const points = (axis: PlotAxis) => made.series('eval/success_rate', axis)!.points;
+    expect(points('update')).toEqual([
+      { x: 0, y: 0.25 },
+      { x: 2, y: 0.5 },
+    ]);
+    expect(points('tokens').map(({ x }) => x)).toEqual([0, 40]);
   });
 });
 

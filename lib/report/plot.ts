@@ -1,5 +1,6 @@
 import type { AnyRecord } from '../stream/records.ts';
 import { binned } from './sparkline.ts';
+import { trainingMetric } from './training_metric.ts';
 
 /** What the points of a plot are placed by. */
 export type PlotAxis = 'update' | 'tokens' | 'wall';
@@ -44,11 +45,13 @@ export class MetricRun {
     this.name = name;
   }
 
-  /** Takes a metric record of an update; false for any other record. */
-  add({ type, name, value, update, unit }: AnyRecord): boolean {
-    if (type !== 'metric' || typeof name !== 'string' || typeof update !== 'number') return false;
-    const metric = this.#metrics.get(name) ?? { unit: typeof unit === 'string' ? unit : '', values: new Map() };
-    metric.values.set(update, typeof value === 'number' && Number.isFinite(value) ? value : null);
+  /** Takes a record that tells a number of an update; false for any other. */
+  add(record: AnyRecord): boolean {
+    const told = trainingMetric(record);
+    if (told === null) return false;
+    const { name, value, update, unit } = told;
+    const metric = this.#metrics.get(name) ?? { unit, values: new Map() };
+    metric.values.set(update, value);
     this.#metrics.set(name, metric);
     return true;
   }

@@ -61,5 +61,5 @@ export const textOf = (value: unknown) => (value as Buffer).toString();
 /** Tag, step and value of an event that holds one scalar. */
 export function scalarOf(event: Fields): [tag: string, step: number, value: number] {
   const value = fieldsOf(fieldsOf(event.get(5)![0] as Buffer).get(1)![0] as Buffer);
-  return [textOf(value.get(1)![0]), Number(event.get(2)![0]), value.get(2)![0] as number];
+  return [textOf(value.get(1)![0]), Number(event.get(2)?.[0] ?? 0), value.get(2)![0] as number];
 }
