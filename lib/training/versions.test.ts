@@ -91,6 +91,7 @@ describe('versions', () => {
         await writeVersionFile(join(at, 'state'), 'moments', 'm');
       });
     }
+    expect(readManifest(versionFolder(dir, 4))!.files['state/moments']).toEqual({ bytes: 1 });
     // The manifest of version 1 was rewritten, and then nothing more.
     const path = join(versionFolder(dir, 1), 'manifest.json');
     const manifest = readManifest(versionFolder(dir, 1))!;

@@ -20,8 +20,15 @@ import { makeFolder, writeWhole } from '../stream/files.ts';
 export const POLICY_FILE = 'policy.onnx';
 export const TORCH_POLICY_FILE = 'policy.json';
 
-/** What the manifest says of a file: a link names what it points to, which is not read for a hash. */
-export type ManifestEntry = { bytes: number; sha256: string } | { bytes: number; link: string };
+/**
+ * What the manifest says of a file: a link names what it points to, which is not read for a hash; nor is what is below
+ * `state/`, six times as large as the model, which only its writer reads again.
+ */
+export interface ManifestEntry {
+  bytes: number;
+  sha256?: string;
+  link?: string;
+}
 
 export interface Manifest {
   version: number;
@@ -88,8 +95,7 @@ function versionNumbers(dir: string): number[] {
 /** A file of a version; throws a DartError where its bytes are not those that were written. */
 export function readVersionFile(folder: string, name: string): Uint8Array {
   const path = join(folder, name);
-  const entry = readManifest(folder)?.files[name];
-  const wanted = entry && 'sha256' in entry ? entry.sha256 : null;
+  const wanted = readManifest(folder)?.files[name]?.sha256;
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -124,7 +130,7 @@ export async function writeVersion(
     await makeFolder(temporary);
     const manifest: Manifest = { version, run_id: runId, files: {} };
     await fill(temporary);
-    for (const name of await filesIn(temporary)) manifest.files[name] = await sealed(join(temporary, name));
+    for (const name of await filesIn(temporary)) manifest.files[name] = await sealed(temporary, name);
     await writeVersionFile(temporary, 'manifest.json', manifestText(manifest));
     await flushFolder(temporary);
     await rm(folder, { recursive: true, force: true });
@@ -215,10 +221,12 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** Size and hash of a file that whoever wrote it may not have flushed. It may be larger than memory. */
-async function sealed(path: string): Promise<ManifestEntry> {
+async function sealed(folder: string, name: string): Promise<ManifestEntry> {
+  const path = join(folder, name);
   if ((await lstat(path)).isSymbolicLink()) return { bytes: (await stat(path)).size, link: await readlink(path) };
   const handle = await open(path, 'r');
   await handle.sync().finally(() => handle.close());
+  if (name.startsWith('state/')) return { bytes: (await stat(path)).size };
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return { bytes: (await stat(path)).size, sha256: hash.digest('hex') };
