@@ -77,7 +77,7 @@ export const spec: CommandSpec = {
     },
   ],
   exitCodes: {
-    1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate; dpo, kto: no preference, or only one label)',
+    1: 'the input ended and the run has no update at all, earlier ones included (sft: there was nothing to imitate; dpo, kto: no preference, or only one label); or --stop-if ended the run',
     75: 'another dart-train publishes into the folder',
   },
   effective: async (options) => (await import('./effective.ts')).effectiveSettings(options),
