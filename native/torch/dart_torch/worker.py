@@ -279,8 +279,8 @@ class Worker:
         offsets, targets = batch.offsets.to(self.device), batch.targets.to(self.device)
         nothing = torch.full(targets.shape, torch.nan)
         parts = [Wanted(0.0, 0.0, nothing, nothing) if index < 0 else wanted[index] for index in batch.indices]
-        if batch.indices[0] < 0:
-            targets = torch.full_like(targets, -1)
+        filler = batch.indices[0] < 0
+        targets = torch.full_like(targets, -1) if filler else targets
         old, rollout = (torch.cat(each).to(self.device) for each in zip(*(part[2:] for part in parts)))
         scale, advantage = (spread(each, offsets) for each in zip(*(part[:2] for part in parts)))
 
@@ -293,7 +293,7 @@ class Worker:
         outcome: Outcome = self.policy(batch, run, pixels)
         outcome.loss.backward()
         clock.lap("backward")
-        return outcome.statistics
+        return merge([]) if filler else outcome.statistics
 
     def prefer(self, encoded: list[Encoded], request: dict[str, Any]) -> Preference:
         """The loss over episodes, and by how much each of their tokens' log-probabilities should move."""

@@ -168,6 +168,9 @@ class Gradients(unittest.TestCase):
         before = saved(world, "before")
         second = world.step(file, lr=1.0, on_policy=False, fresh=False)
         after = saved(world, "after")
+        tokens = sum(len(line["reply"]) + 1 for line in examples())
+        counts = [first["statistics"][name] for name in ("tokens", "reference_tokens", "ignored")]
+        self.assertEqual(counts, [tokens, tokens, 0])
         reference, began, policy = load(FOLDER / checkpoint), load(start), load(before)
         self.assertAlmostEqual(first["loss"], float(policy_loss(began, reference, None, DART).detach()), delta=1e-4)
         loss = policy_loss(policy, reference, began, DART)
