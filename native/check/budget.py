@@ -134,7 +134,8 @@ def memory(shape, step, gpus, lora, copy, micro_tokens, chunk):
     head, tokens = 2 * shape.matrix(), max(micro_tokens, step.tokens)
     rows = max(1, tokens // step.tokens) * step.reply
     patches = tokens // step.tokens * step.pictures * step.picture * MERGE * MERGE
-    state = 2 * (shape.vision() + shape.text()) + 16 * shape.adapters(lora) if lora else 2 * shape.vision() + 16 * shape.text()
+    trained, whole = (shape.adapters(lora), shape.text()) if lora else (shape.text(), 0)
+    state = 16 * trained + 2 * (shape.vision() + whole)
     wide = 2 * (7 * shape.hidden + 2 * shape.keys + 4 * shape.inner)
     recomputed = tokens * (wide + 2 * (2 * shape.inner + 3 * shape.hidden))
     kept = tokens * 2 * shape.hidden * (shape.layers + 1)
@@ -191,31 +192,33 @@ def weights_table(shape, lora):
 
 def tokens_table(steps):
     head = ["", "screenshots", "text", "reply", "tokens"]
-    rows = [[name, f"{s.pictures} × ({s.picture:,} + 2)", f"{s.text:,}", str(s.reply), f"{s.tokens:,}"] for name, s in steps.items()]
-    return table(head, rows)
+    return table(head, [
+        [name, f"{s.pictures} × ({s.picture:,} + 2)", f"{s.text:,}", str(s.reply), f"{s.tokens:,}"] for name, s in steps.items()
+    ])  # fmt: skip
 
 
 KINDS = (("full, β = 0", False, False), ("full, β > 0", False, True), ("LoRA, any β", True, False))
 
 
 def memory_table(shape, step, gpus, options):
-    names = ["weights, gradient, moments", "reference", "embedding and head, whole", "kept for backward", "greatest of the passing"]
-    head = ["", "GPUs", *names, f"other, assumed", "GB a GPU", *(f"{size}" for size in options.sizes)]
-    rows = []
+    names, rows = [], []
     for name, lora, copy in KINDS:
         for count in gpus:
-            parts = memory(shape, step, count, options.lora if lora else 0, copy, options.micro_tokens, options.head_chunk)
-            total = sum(parts.values()) / GB + options.other
+            rank = options.lora if lora else 0
+            parts = memory(shape, step, count, rank, copy, options.micro_tokens, options.head_chunk)
+            names, total = [*parts], sum(parts.values()) / GB + options.other
             fits = ["fits" if total <= size * options.fill else "–" for size in options.sizes]
-            rows.append([name, str(count), *(f"{parts[part] / GB:.1f}" for part in names), f"{options.other:.1f}", f"**{total:.0f}**", *fits])
-    return table(head, rows)
+            numbers = [f"{part / GB:.1f}" for part in parts.values()]
+            rows.append([name, str(count), *numbers, f"{options.other:.1f}", f"**{total:.0f}**", *fits])
+    return table(["", "GPUs", *names, "other, assumed", "GB a GPU", *(str(size) for size in options.sizes)], rows)
 
 
 def time_table(shape, step, options):
     """Seconds of an update: `samples` steps trained, all of the groups' steps scored once, with β the reference too."""
     head = ["", "10^15 operations a step", "an update", *(f"{n} GPU{'s'[: n > 1]}" for n in options.gpus)]
     rows, kept = [], round(options.samples * options.keep)
-    for name, lora, copy in (("full, β = 0", False, 0), ("full, β > 0", False, 1), ("LoRA, β = 0", True, 0), ("LoRA, β > 0", True, 1)):
+    kinds = (("full, β = 0", False, 0), ("full, β > 0", False, 1), ("LoRA, β = 0", True, 0), ("LoRA, β > 0", True, 1))
+    for name, lora, copy in kinds:
         forward, train = operations(shape, step, lora)
         update = options.samples * forward + kept * (train + copy * forward)
         times = [update / (n * options.tflops * 1e12 * options.mfu) / 60 for n in options.gpus]

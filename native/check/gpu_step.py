@@ -41,17 +41,19 @@ from dart_torch.settings import ModelSettings, OptimizerSettings
 from dart_torch.worker import Clock
 
 PICTURE, VOCABULARY = 151_655, 151_936  # <|image_pad|> and the LM head's rows of the small Qwen2.5
+SIZES = {"3B": (2048, 36, 11_008, 16), "0.5B": (896, 24, 4864, 14), "tiny": (64, 2, 96, 4)}  # hidden, layers, MLP, heads
 PARTS = ("forward", "head", "backward", "optimizer")
 
 
 def config(size):
     """Qwen2.5-VL-3B; its vision tower before the text layers of Qwen2.5-0.5B, for GPUs of less memory; and a tiny one."""
     vision = {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16}
-    sizes, picture, vocabulary = {"3B": (2048, 36, 11_008, 16), "0.5B": (896, 24, 4864, 14), "tiny": (64, 2, 96, 4)}[size], PICTURE, VOCABULARY
+    picture, vocabulary = PICTURE, VOCABULARY
     if size == "tiny":
-        vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "fullatt_block_indexes": [1], "window_size": 56}
+        vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "window_size": 56}
+        vision["fullatt_block_indexes"] = [1]
         picture, vocabulary = 1030, 1031
-    hidden, layers, inner, heads = sizes
+    hidden, layers, inner, heads = SIZES[size]
     head = hidden // heads
     text = {
         "hidden_size": hidden, "num_hidden_layers": layers, "intermediate_size": inner, "num_attention_heads": heads,
