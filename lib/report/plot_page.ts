@@ -40,6 +40,8 @@ export function plotSvg(series: readonly PlotSeries[], options: PlotOptions): st
 
 const STYLE = `
 body { font: 15px/1.5 sans-serif; margin: 2rem auto; max-width: 1560px; padding: 0 1rem; color: #222; }
+h1 { overflow-wrap: anywhere; }
+.numbers { overflow-x: auto; }
 table { border-collapse: collapse; } th, td { padding: 0.15rem 0.8rem 0.15rem 0; text-align: left; }
 th { border-bottom: 1px solid #999; } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.course { font-family: monospace; }
@@ -56,10 +58,10 @@ export function plotPage(series: readonly PlotSeries[], options: PlotOptions): s
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Html(STYLE)}</style></head>
 <body>
 <h1>${title}</h1>
-<table>
+<div class="numbers"><table>
 <tr><th>metric</th><th>run</th><th>course</th>${['first', 'last', 'least', 'largest'].map((name) => html`<th class="number">${name}</th>`)}</tr>
 ${series.map(row)}
-</table>
+</table></div>
 <div class="curves">
 ${pictures(series, options).map((svg) => new Html(svg))}
 </div>
