@@ -62,35 +62,47 @@ export function lessons(): Lesson[] {
  * it is sure of, so that neither the dynamic length nor the choice by entropy could show there.
  */
 export function baseJob(dir: string, product: string): Job {
-  const file = (name: string) => join(dir, name);
-  const blobs = ['--blobs', file('blobs')];
-  const rollout = (lesson: Lesson) =>
-    lineOf(
-      ...['bin/dart-rollout', '--tasks', SUITES.train, '--env', 'embedded:8', '-n', lesson.episodes],
-      ...['--policy', `script:noise=${lesson.noise}`, '--max-steps', 12, '--seed', lesson.seed, blobs],
-      ...['-o', file(`${lesson.name}.ndjson`), '--quiet', '--log-level', 'error'],
-      lesson.tasks.flatMap((id) => ['--task', id]),
-    );
-  const imitate = [
-    ...['bin/dart-train', file('demonstrations.ndjson'), '--objective', 'sft', '--all-outcomes', '--device', 'cpu'],
-    ...['--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 6, '--lr', '1e-3', '--lr-schedule', 'cosine'],
-    ...['--lr-warmup', 20, '--seed', 1, ...blobs, '--publish', file('policy'), '-o', file('sft.ndjson'), '--quiet'],
-  ];
+  const { before, after } = baseLines(dir, product);
   return {
     title: 'the base policy',
     product,
     seconds: 170,
     run: async (stop) => {
       makeFolderSync(dir);
-      await runLines([lineOf('bin/dart-train', 'init', '-o', file('fresh.onnx'), '--seed', 1, '--quiet')], dir, stop);
-      await runLines(lessons().map(rollout), dir, stop);
-      const texts = await Promise.all(
-        lessons().map((lesson) => demonstrationsOf(lesson, file(`${lesson.name}.ndjson`))),
-      );
-      writeFileSync(file('demonstrations.ndjson'), texts.join(''));
-      await runLines([lineOf(...imitate)], dir, stop);
-      await runLines([lineOf('bin/dart-train', 'export', file('policy'), '-o', product, '--quiet')], dir, stop);
+      await runLines(before, dir, stop);
+      const texts = lessons().map((lesson) => demonstrationsOf(lesson, join(dir, `${lesson.name}.ndjson`)));
+      writeFileSync(join(dir, 'demonstrations.ndjson'), (await Promise.all(texts)).join(''));
+      await runLines(after, dir, stop);
     },
+  };
+}
+
+/** Its lines: a fresh network and the experts' episodes; then, from those as they are taught, the imitation. */
+export function baseLines(dir: string, product: string): { before: string[]; after: string[] } {
+  const file = (name: string) => join(dir, name);
+  const blobs = ['--blobs', file('blobs')];
+  const rollout = ({ name, tasks, episodes, noise, seed }: Lesson) => {
+    const what = ['--tasks', SUITES.train, '--env', 'embedded:8', '--policy', `script:noise=${noise}`, '-n', episodes];
+    const how = ['--max-steps', 12, '--seed', seed, blobs, '-o', file(`${name}.ndjson`), '--log-level', 'error'].flat();
+    return lineOf(
+      'bin/dart-rollout',
+      what,
+      how,
+      tasks.flatMap((id) => ['--task', id]),
+    );
+  };
+  const sft = ['--objective', 'sft', '--all-outcomes', '--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 6];
+  const rate = ['--lr', '1e-3', '--lr-schedule', 'cosine', '--lr-warmup', 20, '--seed', 1, '--device', 'cpu'];
+  const where = ['--publish', file('policy'), '-o', file('sft.ndjson'), '--quiet'];
+  return {
+    before: [
+      lineOf('bin/dart-train', 'init', '-o', file('fresh.onnx'), '--seed', 1, '--quiet'),
+      ...lessons().map(rollout),
+    ],
+    after: [
+      lineOf('bin/dart-train', file('demonstrations.ndjson'), sft, rate, blobs, where),
+      lineOf('bin/dart-train', 'export', file('policy'), '-o', product, '--quiet'),
+    ],
   };
 }
 

@@ -32,7 +32,7 @@ export interface Measure {
 export interface RunRecord {
   name: string;
   seed: number;
-  /** The line of the pipeline, without its folder: what the run was. */
+  /** The lines that it was made by, without its folder, and what it was measured on. */
   made: string;
   cuts: Record<string, Moment>;
   figures: Figures;
@@ -80,13 +80,14 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
   const product = join(dir, 'run.json');
   const trained = join(dir, 'training.json');
   const title = `${name}, seed ${seed}`;
-  const check = (path: string) => () => refuseOther(path, made);
+  const measured = [made, ...measures.map((measure) => JSON.stringify(measure))].join('\n').replaceAll(dir, 'RUN');
+  const check = (path: string, what: string) => () => refuseOther(path, what);
   return [
     {
       title: `${title}: training`,
       product: trained,
       seconds: piece.seconds,
-      check: check(trained),
+      check: check(trained, made),
       run: async (stop) => {
         const end = await piece.train(stop);
         await writeWhole(trained, `${JSON.stringify({ made, ...end }, null, 1)}\n`);
@@ -96,11 +97,11 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
       title: `${title}: evaluations`,
       product,
       seconds: 4 + measures.reduce((sum, { tasks, repeats }) => sum + tasks.count * repeats * SECONDS_PER_ROLLOUT, 0),
-      check: check(product),
+      check: check(product, measured),
       run: async (stop) => {
         const { cuts, figures } = JSON.parse(readFileSync(trained, 'utf8'));
         const done = await evaluated(piece, measures, cuts, stop);
-        const record: RunRecord = { name, seed, made, cuts, figures, measures: done };
+        const record: RunRecord = { name, seed, made: measured, cuts, figures, measures: done };
         await keepPolicy(dir, measures, stop);
         await writeWhole(product, `${JSON.stringify(record, null, 1)}\n`);
       },
@@ -117,7 +118,7 @@ async function evaluated(
   const all: RunRecord['measures'] = {};
   for (const { cut, name, tasks, repeats, sample, more } of measures) {
     if (cuts[cut] === undefined) continue;
-    const output = join(dir, `eval-${cut}-${name}.ndjson`);
+    const output = join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
     const policy = join(placesOf(dir).cuts, cut);
     const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
     if (!existsSync(output)) await runLines([line], dir, stop);

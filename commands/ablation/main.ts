@@ -40,7 +40,7 @@ async function main(): Promise<number> {
     `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs))} in all; Ctrl-C and the same command again goes on`,
   );
   if (!values.report) await playJobs(jobs, say, stop);
-  await tellLadder(await runsOf(settings, conditions), values.publish);
+  await tellLadder(await runsOf(settings, base, conditions), values.publish);
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
   return 0;
 }
@@ -49,9 +49,10 @@ async function main(): Promise<number> {
 const CONDITION_REPEATS = 32;
 
 async function conditionsOf(settings: Settings, base: string, stop: AbortSignal): Promise<Conditions> {
-  const output = join(settings.dir, 'conditions.ndjson');
-  const trajectories = join(settings.dir, 'conditions-rollouts.ndjson');
   const repeats = wholeOf(process.env, 'CONDITION_REPEATS', CONDITION_REPEATS);
+  const name = `${sha256Of(base).slice(0, 8)}-${repeats}.ndjson`;
+  const output = join(settings.dir, `conditions-${name}`);
+  const trajectories = join(settings.dir, `conditions-rollouts-${name}`);
   const blobs = join(settings.dir, 'conditions-blobs');
   const more = ['--max-steps', String(MAX_STEPS), '--trajectories', trajectories, '--blobs', blobs];
   if (!existsSync(output)) {
@@ -101,8 +102,13 @@ function jobsOf(settings: Settings, path: string): Job[] {
   ];
 }
 
-function baseEvaluation({ dir, repeats, sample }: Settings, policy: string, suite: keyof typeof SUITES): Job {
-  const product = join(dir, `base-${suite}.ndjson`);
+function baseFile({ dir, repeats }: Settings, policy: string, suite: keyof typeof SUITES): string {
+  return join(dir, `base-${sha256Of(policy).slice(0, 8)}-${suite}-${repeats}.ndjson`);
+}
+
+function baseEvaluation(settings: Settings, policy: string, suite: keyof typeof SUITES): Job {
+  const { repeats, sample } = settings;
+  const product = baseFile(settings, policy, suite);
   const line = evaluationLine({ policy, tasks: SUITES[suite], repeats, seed: 1, output: product, sample });
   return { title: `the base policy on ${suite}`, product, seconds: 10, run: (stop) => runLines([line], product, stop) };
 }
@@ -123,7 +129,7 @@ function measuresOf(settings: Settings): Measure[] {
   ];
 }
 
-async function runsOf(settings: Settings, conditions: Conditions): Promise<LadderRuns> {
+async function runsOf(settings: Settings, policy: string, conditions: Conditions): Promise<LadderRuns> {
   const runs: RunRecord[] = [];
   for (const arm of settings.arms) {
     for (let seed = 1; seed <= settings.seeds; seed += 1) {
@@ -131,7 +137,7 @@ async function runsOf(settings: Settings, conditions: Conditions): Promise<Ladde
       if (existsSync(path)) runs.push(JSON.parse(readFileSync(path, 'utf8')));
     }
   }
-  const evaluation = (suite: string) => readEvaluation(join(settings.dir, `base-${suite}.ndjson`));
+  const evaluation = (suite: keyof typeof SUITES) => readEvaluation(baseFile(settings, policy, suite));
   const base = { train: await evaluation('train'), heldout: await evaluation('heldout') };
   return { settings, runs, base, zero: new Set(conditions.zero) };
 }

@@ -10,6 +10,7 @@ import { spec as train } from '../train/spec.ts';
 import { ARMS } from './arms.ts';
 import { COMPARED, SELECTION } from './arpo/arms.ts';
 import { arpoSettingsFrom, offlineLine, onlineTraining, PROTOCOLS } from './arpo/pieces.ts';
+import { baseLines } from './base.ts';
 import { evaluationLine, SUITES } from './evaluations.ts';
 import { trainingOf } from './plan.ts';
 import { settingsFrom } from './settings.ts';
@@ -112,6 +113,19 @@ describe('the split', () => {
       expect(lines).toContain('--tasks fixtures/tasks/embedded');
       expect(lines).not.toContain('heldout');
     }
+    const { before, after } = baseLines('RUN', 'base.onnx');
+    expect([...before, ...after].join('\n')).not.toContain('heldout');
+  });
+
+  it('holds for the base policy, whose lines are made of options that the commands have', async () => {
+    const { before, after } = baseLines('RUN', 'base.onnx');
+    const calls = [...before, ...after].flatMap(callsIn);
+    expect(calls.map(([program]) => program)).toEqual([
+      ...['bin/dart-train', ...Array(4).fill('bin/dart-rollout'), 'bin/dart-train', 'bin/dart-train'],
+    ]);
+    for (const call of calls) await parsed(call);
+    const taught = await parsed(calls[1]!);
+    expect([taught('policy'), taught('rollouts'), taught('max-steps')]).toEqual(['script:noise=0.05', 60, 12]);
   });
 });
 

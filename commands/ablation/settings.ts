@@ -39,21 +39,18 @@ export function settingsFrom(env: Environment): Settings {
     repeats: wholeOf(env, 'REPEATS', 8),
     pointRepeats: wholeOf(env, 'POINT_REPEATS', 4),
     sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
-    arms: armsOf(env.ARMS),
+    arms: chosenFrom(ARMS, env.ARMS),
   };
 }
 
-function armsOf(text: string | undefined): readonly Arm[] {
-  if (!text) return ARMS;
+/** The arms that a variable names, all where it is not there. @throws DartError naming an arm that is none */
+export function chosenFrom<A extends { name: string }>(arms: readonly A[], text: string | undefined): readonly A[] {
+  if (!text) return arms;
   const names = text.split(/[\s,]+/).filter(Boolean);
-  const unknown = names.find((name) => !ARMS.some((arm) => arm.name === name));
-  if (unknown !== undefined) {
-    throw new DartError(`there is no arm ${unknown}`, {
-      where: 'ARMS',
-      hint: `ARMS=${ARMS.map((arm) => arm.name).join(',')}`,
-    });
-  }
-  return ARMS.filter((arm) => names.includes(arm.name));
+  const unknown = names.find((name) => !arms.some((arm) => arm.name === name));
+  if (unknown === undefined) return arms.filter((arm) => names.includes(arm.name));
+  const hint = `ARMS=${arms.map((arm) => arm.name).join(',')}`;
+  throw new DartError(`there is no arm ${unknown}`, { where: 'ARMS', hint });
 }
 
 /** A variable that is a number above 0. */

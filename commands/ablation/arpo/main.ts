@@ -10,7 +10,7 @@ import type { Base } from '../plan.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
 import { lineOf, runLines, Stopped, stopSignal } from '../shell.ts';
-import { COMPARED, SELECTION } from './arms.ts';
+import { COMPARED } from './arms.ts';
 import {
   type ArpoSettings,
   arpoSettingsFrom,
@@ -57,20 +57,40 @@ async function main(): Promise<void> {
 /** The demo's: it fails often, on nearly all tasks, as ARPO's base does; nothing here needs more. */
 const BASE = 'fixtures/policies/base.onnx';
 
-/** ARPO's choice: tasks that 16 rollouts of the base policy solve at least once, infeasible ones aside. */
-async function selected({ dir }: ArpoSettings, base: Base, stop: AbortSignal): Promise<string> {
-  const [baseline, selection] = [join(dir, 'baseline.ndjson'), join(dir, 'selected.ndjson')];
-  const rollout = ['--tasks', SUITES.train, '--env', 'embedded:16', '--policy', `onnx:${base.path}`, '-n', 16];
+/** ARPO's choice: tasks that so many rollouts of the base policy solve at least once, infeasible ones aside. */
+async function selected({ dir, selectRollouts }: ArpoSettings, base: Base, stop: AbortSignal): Promise<string> {
+  const name = `${base.sha256.slice(0, 8)}-${selectRollouts}.ndjson`;
+  const [baseline, selection] = [join(dir, `baseline-${name}`), join(dir, `selected-${name}`)];
+  const rollout = [
+    '--tasks',
+    SUITES.train,
+    '--env',
+    'embedded:16',
+    '--policy',
+    `onnx:${base.path}`,
+    '-n',
+    selectRollouts,
+  ];
   const how = ['--max-steps', 15, '--seed', 0, '--blobs', join(dir, 'baseline-blobs'), '-o', baseline, '--quiet'];
   if (!existsSync(baseline)) {
-    say('16 rollouts of the base policy on every training task …');
+    say(`${selectRollouts} rollouts of the base policy on every training task …`);
     await runLines(
       [lineOf('bin/dart-rollout', rollout, how), lineOf('rm', '-rf', join(dir, 'baseline-blobs'))],
       dir,
       stop,
     );
   }
-  const select = ['--tasks', SUITES.train, '--exclude-infeasible', '-o', selection, '--quiet', baseline];
+  const select = [
+    '--tasks',
+    SUITES.train,
+    '--exclude-infeasible',
+    '--rollouts',
+    selectRollouts,
+    '-o',
+    selection,
+    '--quiet',
+    baseline,
+  ];
   await runLines([lineOf('bin/dart-curate', 'select-tasks', select)], dir, stop);
   return selection;
 }
@@ -79,19 +99,20 @@ function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles): Job[] {
   const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
   return seeds.flatMap((seed) => [
     sharedJob(settings, seed, base, tasks),
-    ...COMPARED.flatMap((arm) => {
+    ...settings.arms.flatMap((arm) => {
       const piece = pieceOf(settings, arm, seed, base, tasks, say);
-      return runJobs(piece, comparedMeasures(settings, tasks, piece.dir));
+      const compared = COMPARED.includes(arm);
+      return runJobs(
+        piece,
+        compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks),
+      );
     }),
-    ...SELECTION.flatMap((arm) =>
-      runJobs(pieceOf(settings, arm, seed, base, tasks, say), selectionMeasures(settings, tasks)),
-    ),
   ]);
 }
 
-function runsOf({ dir, seeds }: ArpoSettings): RunRecord[] {
+function runsOf({ dir, seeds, arms }: ArpoSettings): RunRecord[] {
   const runs: RunRecord[] = [];
-  for (const { name } of [...COMPARED, ...SELECTION]) {
+  for (const { name } of arms) {
     for (let seed = 1; seed <= seeds; seed += 1) {
       const path = join(dir, name, String(seed), 'run.json');
       if (existsSync(path)) runs.push(JSON.parse(readFileSync(path, 'utf8')));

@@ -4,10 +4,10 @@ import { EVALUATION_BLOBS, type Measure, type Piece, trainingPiece } from '../jo
 import type { Base } from '../plan.ts';
 import type { Job } from '../queue.ts';
 import { type Figures, NO_FIGURES } from '../run.ts';
-import { numberOf, wholeOf } from '../settings.ts';
+import { chosenFrom, numberOf, wholeOf } from '../settings.ts';
 import { lineOf, runLines } from '../shell.ts';
 import { placesOf, type Training } from '../training.ts';
-import type { ArpoArm } from './arms.ts';
+import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import { CASE, type TaskFiles } from './tasks.ts';
 
 /** What is run, from the environment. */
@@ -21,10 +21,13 @@ export interface ArpoSettings {
   /** An arm that learns from stored rollouts ends by then. */
   offlineSeconds: number;
   inDomain: number;
+  /** Rollouts of each training task that tasks are selected by. */
+  selectRollouts: number;
   repeats: number;
   /** Rollouts of the self-correction case. */
   caseRepeats: number;
   sample: number | null;
+  arms: readonly ArpoArm[];
 }
 
 /** Reads them. @throws DartError naming the variable that makes no sense */
@@ -36,9 +39,11 @@ export function arpoSettingsFrom(env: Readonly<Record<string, string | undefined
     limitSeconds: numberOf(env, 'LIMIT_SECONDS', 600),
     offlineSeconds: numberOf(env, 'OFFLINE_SECONDS', 180),
     inDomain: wholeOf(env, 'IN_DOMAIN', 32),
+    selectRollouts: wholeOf(env, 'SELECT_ROLLOUTS', 16),
     repeats: wholeOf(env, 'REPEATS', 8),
     caseRepeats: wholeOf(env, 'CASE_REPEATS', 64),
     sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
+    arms: chosenFrom([...COMPARED, ...SELECTION], env.ARMS),
   };
 }
 
@@ -49,14 +54,14 @@ const STEPS = ['--max-steps', '15'] as const;
 const FIXED = ['--no-dynamic-rollouts', '--no-dynamic-length'] as const;
 
 /** Where the shared rollouts of a seed lie. */
-function sharedOf({ dir }: ArpoSettings, seed: number) {
-  const folder = join(dir, 'shared', String(seed));
-  return { folder, rollouts: join(folder, 'rollouts.ndjson'), blobs: join(folder, 'blobs') };
+function sharedOf({ dir, trajectories }: ArpoSettings, seed: number, base: Base) {
+  const folder = join(dir, 'shared', base.sha256.slice(0, 8), String(seed));
+  return { rollouts: join(folder, `rollouts-${trajectories}.ndjson`), blobs: join(folder, 'blobs') };
 }
 
 /** The rollouts of the base policy on the tasks that are learned from, which the offline arms share. */
 export function sharedJob(settings: ArpoSettings, seed: number, base: Base, tasks: TaskFiles): Job {
-  const { rollouts, blobs } = sharedOf(settings, seed);
+  const { rollouts, blobs } = sharedOf(settings, seed, base);
   const each = Math.max(1, Math.ceil(settings.trajectories / tasks['in-domain'].count));
   const what = ['--tasks', tasks['in-domain'].path, '--env', 'embedded:32', '--policy', `onnx:${base.path}`];
   const how = ['-n', each, ...FIXED, ...STEPS, '--seed', seed, '--blobs', blobs, '-o', rollouts, '--quiet'];
@@ -120,7 +125,7 @@ export function offlineLine(
   arm: ArpoArm,
   { dir, seed, base }: { dir: string; seed: number; base: Base },
 ): string {
-  const { rollouts, blobs } = sharedOf(settings, seed);
+  const { rollouts, blobs } = sharedOf(settings, seed, base);
   const published = join(placesOf(dir).cuts, CUT);
   const train = ['-', '--policy', `onnx:${base.path}`, '--publish', published, '--publish-every', 0, '--blobs', blobs];
   const how = ['--device', 'cpu', '--seed', seed, '--max-seconds', settings.offlineSeconds, '--quiet'];

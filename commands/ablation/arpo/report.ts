@@ -28,9 +28,9 @@ export async function arpoSection(
 ): Promise<Section> {
   const curves = stretchesByArm(settings, runs);
   const seeds = new Set(runs.map((run) => run.seed)).size;
-  const { trajectories, inDomain, repeats } = settings;
+  const { trajectories, inDomain, selectRollouts, repeats } = settings;
   const text = [
-    `${runs.length} runs, ${seeds} paired seeds; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in 16 rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not.`,
+    `${runs.length} runs, ${seeds} paired seeds; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in ${selectRollouts} rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not.`,
     markdownTable(successes(runs)),
     'Gains, paired by seed, with Student’s 95% interval over the seeds (hard protocol):',
     markdownTable(gains(runs)),
