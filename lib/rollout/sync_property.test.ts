@@ -163,21 +163,25 @@ function marked(versions: number[]): object {
 }
 
 describe('a change of version over HTTP', () => {
+  let weights = '';
   let adapter = '';
   const running: FakeServer[] = [];
   beforeAll(() => {
+    weights = mkdtempSync(join(tmpdir(), 'dart-weights-'));
     adapter = mkdtempSync(join(tmpdir(), 'dart-adapter-'));
     writeFileSync(join(adapter, 'adapter_config.json'), '{}');
   });
-  afterAll(() => rmSync(adapter, { recursive: true }));
+  afterAll(() => {
+    for (const folder of [weights, adapter]) rmSync(folder, { recursive: true });
+  });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((server) => server.close()));
   });
 
   it.each([
-    ['SGLang, whole weights', sglang],
-    ['vLLM, LoRA adapters', vllm],
-  ])('%s: fails no request, and every token knows its version', async (_, engineOf) => {
+    ['SGLang, whole weights', sglang, () => weights],
+    ['vLLM, LoRA adapters', vllm, () => adapter],
+  ])('%s: fails no request, and every token knows its version', async (_, engineOf, folder) => {
     const engines = [1, 2, 3, 4].map(engineOf);
     for (const { scripts } of engines) running.push(await FakeServer.start(scripts));
     const spec = `openai:${running.map(({ url }) => url).join(',')}`;
@@ -197,7 +201,7 @@ describe('a change of version over HTTP', () => {
         seen.add(reply.modelVersion);
       }
     });
-    for (const version of [1, 2, 3]) await pool.syncOneByOne(version, adapter);
+    for (const version of [1, 2, 3]) await pool.syncOneByOne(version, folder());
     over = true;
     await Promise.all(lanes);
     await pool.close();

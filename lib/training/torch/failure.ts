@@ -53,7 +53,7 @@ function faultError(fault: RankFault, rank: number | null, where: string): DartE
   return new DartError(...split(`${who}${fault.message}`, { where: place, hint }));
 }
 
-const MEMORY_HINT = 'fewer --micro-tokens, more --nproc, --lora 64, or --offload';
+const MEMORY_HINT = 'fewer --micro-tokens, a smaller --head-chunk, more --nproc, --lora 64, or --offload';
 
 function endedError({ rank, exitCode }: EndedRank, end: LauncherEnd, where: string): DartError {
   const how = exitCode < 0 ? `was ended by ${signalName(-exitCode)}` : `ended with exit code ${exitCode}`;
