@@ -27,9 +27,9 @@ export const UNTAUGHT = [
 interface Lesson {
   name: string;
   tasks: readonly string[];
-  /** Episodes a task, and how often the expert acts at random. */
+  /** Episodes a task, and who acts in them. */
   episodes: number;
-  noise: number;
+  policy: string;
   /** Share of the episodes whose last word (finished, fail) is taught: without it a policy goes on. */
   endings: number;
   seed: number;
@@ -45,20 +45,29 @@ export function partlyTaught(): string[] {
   return all.filter((id) => !named.has(id)).sort();
 }
 
-/** What the base policy imitates. The two lessons of wandering make it go on where it does not know the way. */
+/** Experts that act at random now and then. */
+const EXPERT = 'script:noise=0.05';
+/** Nearly nothing but random actions. */
+const WANDERER = 'script:noise=0.97';
+/** Does nothing, again and again: steps that the policy will be sure of. */
+const IDLER = 'fixed:wait';
+
+/** What the base policy imitates. Wandering and waiting make it go on where it does not know the way. */
 export function lessons(): Lesson[] {
   const partly = partlyTaught();
   return [
-    { name: 'taught', tasks: TAUGHT, episodes: 60, noise: 0.05, endings: 1, seed: 21 },
-    { name: 'partly', tasks: partly, episodes: 16, noise: 0.05, endings: 0.5, seed: 22 },
-    { name: 'wandering', tasks: partly, episodes: 2, noise: 0.97, endings: 0, seed: 23 },
-    { name: 'lost', tasks: UNTAUGHT, episodes: 3, noise: 0.97, endings: 0, seed: 24 },
+    { name: 'taught', tasks: TAUGHT, episodes: 60, policy: EXPERT, endings: 1, seed: 21 },
+    { name: 'partly', tasks: partly, episodes: 16, policy: EXPERT, endings: 0.5, seed: 22 },
+    { name: 'partly-wandering', tasks: partly, episodes: 1, policy: WANDERER, endings: 0, seed: 23 },
+    { name: 'partly-waiting', tasks: partly, episodes: 1, policy: IDLER, endings: 0, seed: 24 },
+    { name: 'wandering', tasks: UNTAUGHT, episodes: 2, policy: WANDERER, endings: 0, seed: 25 },
+    { name: 'waiting', tasks: UNTAUGHT, episodes: 1, policy: IDLER, endings: 0, seed: 26 },
   ];
 }
 
 /**
  * The base policy of the ablation: a fresh network that imitates experts on the training tasks, well on a third of them,
- * a little on others, and on a quarter only how to go on. The demo's base fails within a few steps and has no step that
+ * a little on others, and on a quarter only how to go on without getting anywhere. The demo's base fails within a few steps and has no step that
  * it is sure of, so that neither the dynamic length nor the choice by entropy could show there.
  */
 export function baseJob(dir: string, product: string): Job {
@@ -81,8 +90,8 @@ export function baseJob(dir: string, product: string): Job {
 export function baseLines(dir: string, product: string): { before: string[]; after: string[] } {
   const file = (name: string) => join(dir, name);
   const blobs = ['--blobs', file('blobs')];
-  const rollout = ({ name, tasks, episodes, noise, seed }: Lesson) => {
-    const what = ['--tasks', SUITES.train, '--env', 'embedded:8', '--policy', `script:noise=${noise}`, '-n', episodes];
+  const rollout = ({ name, tasks, episodes, policy, seed }: Lesson) => {
+    const what = ['--tasks', SUITES.train, '--env', 'embedded:8', '--policy', policy, '-n', episodes];
     const how = ['--max-steps', 12, '--seed', seed, blobs, '-o', file(`${name}.ndjson`), '--log-level', 'error'].flat();
     return lineOf(
       'bin/dart-rollout',

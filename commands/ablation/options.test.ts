@@ -121,7 +121,7 @@ describe('the split', () => {
     const { before, after } = baseLines('RUN', 'base.onnx');
     const calls = [...before, ...after].flatMap(callsIn);
     expect(calls.map(([program]) => program)).toEqual([
-      ...['bin/dart-train', ...Array(4).fill('bin/dart-rollout'), 'bin/dart-train', 'bin/dart-train'],
+      ...['bin/dart-train', ...Array(6).fill('bin/dart-rollout'), 'bin/dart-train', 'bin/dart-train'],
     ]);
     for (const call of calls) await parsed(call);
     const taught = await parsed(calls[1]!);

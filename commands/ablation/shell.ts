@@ -9,22 +9,39 @@ export interface Line {
   ended: Promise<number>;
 }
 
+/** Lines that have not ended: nobody else would end them, since no Ctrl-C reaches their groups. */
+const running = new Set<ChildProcess>();
+
 /**
  * Starts a line. A failure anywhere in a pipe is a failure; what it writes to stdout and stderr goes to our stderr.
- * When `stop` aborts, the line is sent SIGTERM: a Ctrl-C has reached its processes already.
+ * It has a process group of its own: when `stop` aborts, all of the line is sent SIGTERM, and bash waits for all of it.
  */
 export function start(line: string, stop?: AbortSignal): Line {
-  const child = spawn('bash', ['-o', 'pipefail', '-c', line], {
+  const child = spawn('bash', ['-o', 'pipefail', '-c', `trap : TERM\n${line}`], {
     cwd: packageRoot(),
+    detached: true,
     stdio: ['ignore', process.stderr, process.stderr],
   });
-  const end = () => child.kill('SIGTERM');
+  const end = () => signalGroup(child.pid, 'SIGTERM');
   stop?.addEventListener('abort', end);
+  running.add(child);
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
-  }).finally(() => stop?.removeEventListener('abort', end));
+  }).finally(() => {
+    running.delete(child);
+    stop?.removeEventListener('abort', end);
+  });
   return { child, ended };
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch (error) {
+    // It has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /**
@@ -70,7 +87,10 @@ export function stopSignal(): AbortSignal {
     ['SIGTERM', 143],
   ] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted && performance.now() - first > TOGETHER_MS) process.exit(code);
+      if (controller.signal.aborted && performance.now() - first > TOGETHER_MS) {
+        for (const { pid } of running) signalGroup(pid, 'SIGKILL');
+        process.exit(code);
+      }
       if (controller.signal.aborted) return;
       first = performance.now();
       controller.abort(new Stopped(code));
