@@ -64,7 +64,7 @@ export async function runLines(lines: readonly string[], where: string, stop?: A
   }
 }
 
-/** The reason of a stop by SIGINT or SIGTERM, with the exit code that says so. */
+/** The reason of a stop by a signal, with the exit code that says so. */
 export class Stopped extends Error {
   readonly code: number;
 
@@ -78,13 +78,14 @@ export class Stopped extends Error {
 /** Signals that come together (to a process, and to its group) are one. */
 const TOGETHER_MS = 500;
 
-/** Aborts with `Stopped` at SIGINT and SIGTERM. A second one, later, ends the process at once. */
+/** Aborts with `Stopped` at SIGINT, SIGTERM and SIGHUP. A second one, later, ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   let first = 0;
   for (const [name, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ] as const) {
     process.on(name, () => {
       if (controller.signal.aborted && performance.now() - first > TOGETHER_MS) {
