@@ -75,7 +75,7 @@ export function baseJob(dir: string, product: string): Job {
   return {
     title: 'the base policy',
     product,
-    seconds: 170,
+    seconds: 220,
     run: async (stop) => {
       makeFolderSync(dir);
       await runLines(before, dir, stop);
@@ -100,7 +100,7 @@ export function baseLines(dir: string, product: string): { before: string[]; aft
       tasks.flatMap((id) => ['--task', id]),
     );
   };
-  const sft = ['--objective', 'sft', '--all-outcomes', '--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 6];
+  const sft = ['--objective', 'sft', '--all-outcomes', '--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 8];
   const rate = ['--lr', '1e-3', '--lr-schedule', 'cosine', '--lr-warmup', 20, '--seed', 1, '--device', 'cpu'];
   const where = ['--publish', file('policy'), '-o', file('sft.ndjson'), '--quiet'];
   return {

@@ -63,7 +63,7 @@ describe('the section', () => {
 
   it('says what each idea did, and where a run collapsed', () => {
     expect(rowOf('decoupled baseline', 2)).toBe(
-      '| decoupled baseline | 40.0 | 60 | 6.5 | 12.0 → 5.0 | 80% | 9.3 | – | – | 13.8% | 80% | 11.0 |',
+      '| decoupled baseline | 40.0 | 60 | 6.5 | 12.0 → 5.0 | 80% | 9.3 | – | – | – | 13.8% | 80% | 11.0 |',
     );
     expect(rowOf('full without TIS, stale by 8 updates', 3)).toBe(
       '| full without TIS, stale by 8 updates | 15.0% | 30.0 pt | 40.0 pt | – |',

@@ -73,7 +73,7 @@ function mechanisms(all: LadderRuns): Table {
   return {
     head: [
       ...['', 'rollouts a second', 'updates', 'rollouts a group', 'steps a rollout, first → last quarter'],
-      ...['steps kept', 'staleness', 'tokens with w cut', 'steps from the pool'],
+      ...['steps kept', 'staleness', 'nats off the policy', 'tokens with w cut', 'steps from the pool'],
       ...['success on tasks at 0', 'tasks with a success', 'steps a success'],
     ],
     rows: rowsOf(all, TIME_CUT).map((row) => [
@@ -90,6 +90,10 @@ function mechanisms(all: LadderRuns): Table {
         0,
       ),
       fixed(of(row.arm, ({ figures }) => figures.staleness)),
+      fixed(
+        of(row.arm, ({ figures }) => figures.logp_diff),
+        2,
+      ),
       share(
         of(row.arm, ({ figures }) => figures.tis_truncated),
         0,

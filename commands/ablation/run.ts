@@ -25,6 +25,8 @@ export interface Figures {
   steps_last: number | null;
   staleness: number | null;
   tis_truncated: number | null;
+  /** Mean distance of a token's log-probability at the rollout from that at the update, in nats. */
+  logp_diff: number | null;
   injected: number | null;
   kept: number | null;
   entropy_last: number | null;
@@ -33,7 +35,7 @@ export interface Figures {
 /** Of what learns from a file, all at once. */
 export const NO_FIGURES: Figures = {
   ...{ updates: 0, rollouts_per_group: null, steps_first: null, steps_last: null, staleness: null },
-  ...{ tis_truncated: null, injected: null, kept: null, entropy_last: null },
+  ...{ tis_truncated: null, logp_diff: null, injected: null, kept: null, entropy_last: null },
 };
 
 /** Exit codes of a pipeline whose trainer we ended ourselves, at its limit, or at the end of its input. */
@@ -123,6 +125,7 @@ async function figuresOf(path: string, groups: number): Promise<Figures> {
     steps_last: stepsBetween(usage[Math.max(0, usage.length - 1 - quarter)]!, usage.at(-1)!),
     staleness: mean('train/staleness_mean'),
     tis_truncated: mean('train/tis_truncated'),
+    logp_diff: mean('train/logp_diff'),
     injected: ratio(sums.get('train/injected_steps')?.sum ?? 0, kept),
     kept: ratio(kept, steps),
     entropy_last: sums.get('train/entropy')?.last ?? null,
