@@ -145,7 +145,7 @@ class Trainer:
         def run(head, hidden):
             clock.lap("forward")
             if plain:
-                logits = torch.nn.functional.linear(hidden, head_weight(head._layer[0])[0])
+                logits = torch.nn.functional.linear(hidden, head_weight(head._layer[0]))
                 given = (batch.targets.long(), batch.old, batch.advantage, batch.scale)
                 loss = eager.loss(torch, logits, *given, "reported")
             else:

@@ -16,73 +16,68 @@ STATISTICS = (
 )  # fmt: skip
 
 
+def _fields(*groups: tuple[type, str]) -> list[tuple[str, type]]:
+    return [(name, kind) for kind, names in groups for name in names.split()]
+
+
 class PolicyLoss(Structure):
     """dart_policy_loss_args. May be NULL: dlogits, mask, advantage, the three log-probabilities, sequence_offsets."""
 
-    _fields_ = [
-        ("rows", c_int64), ("vocabulary", c_int64),
-        ("logits", c_void_p), ("logits_stride", c_int64), ("dlogits", c_void_p), ("dlogits_stride", c_int64),
-        ("logits_type", c_int32), ("dlogits_type", c_int32),
-        ("target", c_void_p), ("mask", c_void_p), ("scale", c_void_p), ("advantage", c_void_p),
-        ("old_logp", c_void_p), ("rollout_logp", c_void_p), ("ref_logp", c_void_p),
-        ("sequences", c_int64), ("sequence_offsets", c_void_p),
-        ("temperature", c_double), ("clip_low", c_double), ("clip_high", c_double), ("dual_clip", c_double),
-        ("tis_cap", c_double), ("kl_beta", c_double), ("entropy_coefficient", c_double),
-        ("loss", c_int32), ("tis_level", c_int32), ("tis_mode", c_int32), ("kl", c_int32),
-        ("logp", c_void_p), ("entropy", c_void_p), ("ratio", c_void_p), ("weight", c_void_p), ("token_loss", c_void_p),
-        ("statistics", c_void_p), ("workspace", c_void_p), ("stream", c_void_p),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "rows vocabulary"), (c_void_p, "logits"), (c_int64, "logits_stride"), (c_void_p, "dlogits"),
+        (c_int64, "dlogits_stride"), (c_int32, "logits_type dlogits_type"),
+        (c_void_p, "target mask scale advantage old_logp rollout_logp ref_logp"),
+        (c_int64, "sequences"), (c_void_p, "sequence_offsets"),
+        (c_double, "temperature clip_low clip_high dual_clip tis_cap kl_beta entropy_coefficient"),
+        (c_int32, "loss tis_level tis_mode kl"),
+        (c_void_p, "logp entropy ratio weight token_loss statistics workspace stream"),
+    )  # fmt: skip
 
 
 class LogpEntropy(Structure):
     """dart_logp_entropy_args."""
 
-    _fields_ = [
-        ("rows", c_int64), ("vocabulary", c_int64), ("logits", c_void_p), ("logits_stride", c_int64),
-        ("target", c_void_p), ("temperature", c_double), ("logp", c_void_p), ("entropy", c_void_p),
-        ("stream", c_void_p), ("logits_type", c_int32),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "rows vocabulary"), (c_void_p, "logits"), (c_int64, "logits_stride"), (c_void_p, "target"),
+        (c_double, "temperature"), (c_void_p, "logp entropy stream"), (c_int32, "logits_type"),
+    )  # fmt: skip
 
 
 class GradientNorm(Structure):
     """dart_gradient_norm_args."""
 
-    _fields_ = [
-        ("size", c_int64), ("gradient", c_void_p), ("sum_of_squares", c_void_p), ("nonfinite", c_void_p),
-        ("workspace", c_void_p), ("stream", c_void_p), ("gradient_type", c_int32),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "size"), (c_void_p, "gradient sum_of_squares nonfinite workspace stream"), (c_int32, "gradient_type")
+    )
 
 
 class Adamw(Structure):
     """dart_adamw_args."""
 
-    _fields_ = [
-        ("size", c_int64), ("parameter", c_void_p), ("gradient", c_void_p), ("first_moment", c_void_p),
-        ("second_moment", c_void_p), ("master", c_void_p), ("step", c_int64), ("learning_rate", c_double),
-        ("beta1", c_double), ("beta2", c_double), ("epsilon", c_double), ("weight_decay", c_double),
-        ("gradient_scale", c_double), ("sum_of_squares", c_void_p), ("nonfinite", c_void_p),
-        ("max_grad_norm", c_double), ("stream", c_void_p), ("parameter_type", c_int32), ("gradient_type", c_int32),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "size"), (c_void_p, "parameter gradient first_moment second_moment master"), (c_int64, "step"),
+        (c_double, "learning_rate beta1 beta2 epsilon weight_decay gradient_scale"),
+        (c_void_p, "sum_of_squares nonfinite"), (c_double, "max_grad_norm"), (c_void_p, "stream"),
+        (c_int32, "parameter_type gradient_type"),
+    )  # fmt: skip
 
 
 class Dpo(Structure):
     """dart_dpo_args."""
 
-    _fields_ = [
-        ("pairs", c_int64), ("policy_chosen", c_void_p), ("policy_rejected", c_void_p), ("ref_chosen", c_void_p),
-        ("ref_rejected", c_void_p), ("beta", c_double), ("loss", c_void_p), ("d_policy_chosen", c_void_p),
-        ("d_policy_rejected", c_void_p), ("stream", c_void_p),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "pairs"), (c_void_p, "policy_chosen policy_rejected ref_chosen ref_rejected"), (c_double, "beta"),
+        (c_void_p, "loss d_policy_chosen d_policy_rejected stream"),
+    )  # fmt: skip
 
 
 class Kto(Structure):
     """dart_kto_args."""
 
-    _fields_ = [
-        ("sequences", c_int64), ("policy", c_void_p), ("ref", c_void_p), ("desirable", c_void_p), ("beta", c_double),
-        ("reference_point", c_double), ("desirable_weight", c_double), ("undesirable_weight", c_double),
-        ("loss", c_void_p), ("d_policy", c_void_p), ("stream", c_void_p),
-    ]  # fmt: skip
+    _fields_ = _fields(
+        (c_int64, "sequences"), (c_void_p, "policy ref desirable"),
+        (c_double, "beta reference_point desirable_weight undesirable_weight"), (c_void_p, "loss d_policy stream"),
+    )  # fmt: skip
 
 
 CALLS = {
@@ -98,8 +93,7 @@ class Library:
         self.c = ctypes.CDLL(path)
         if self.c.dart_kernels_abi() != ABI:
             raise RuntimeError(f"{path} has interface {self.c.dart_kernels_abi()}, this program needs {ABI}")
-        self.c.dart_last_error.restype = c_char_p
-        self.c.dart_instructions.restype = c_char_p
+        self.c.dart_last_error.restype = self.c.dart_instructions.restype = c_char_p
         for name in ("dart_policy_loss_workspace", "dart_gradient_norm_workspace"):
             getattr(self.c, name).restype = c_int64
             getattr(self.c, name).argtypes = [c_int64]

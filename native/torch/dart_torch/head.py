@@ -4,7 +4,6 @@ For each chunk of rows logits = hidden W^T in the model's type, the kernel turns
 hidden's and W's gradients follow at once: made in the forward pass, handed on in backward.
 """
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
 from . import abi
-from .kernels import ENTROPY, LOGP, Kernels, LossSettings, Tokens, check_targets
+from .kernels import OUT, Kernels, LossSettings, Tokens
 from .objectives import merge
 
 # Rows of W whose gradient is made at once where it is summed in another type than the model's: bounds what that takes.
@@ -28,36 +27,16 @@ class Outcome(NamedTuple):
     statistics: dict[str, float]  # abi.STATISTICS
 
 
-def head_weight(layer: nn.Module) -> tuple[Tensor, Tensor | None]:
-    """The weight [V, H] and bias [V] or None that an LM head multiplies by right now.
-
-    Understood are nn.Linear and, of PEFT, a head trained in full (modules_to_save) and LoRA on the head, whose sum
-    W + BA is made whole; not LoRA dropout there. Raises ValueError on anything else, and on a weight that is sharded
-    right now.
-    """
-    if hasattr(layer, "modules_to_save"):
-        off = layer.disable_adapters or not layer.active_adapters
-        return head_weight(layer.original_module if off else layer.modules_to_save[layer.active_adapters[0]])
-    if hasattr(layer, "base_layer"):
-        weight, bias = head_weight(layer.base_layer)
-        names = (
-            [] if layer.disable_adapters or layer.merged else [n for n in layer.active_adapters if n in layer.lora_A]
-        )
-        for name in names:
-            if layer.training and getattr(layer.lora_dropout[name], "p", 0) > 0 or layer.use_dora.get(name):
-                raise ValueError(
-                    "LoRA on the LM head works without dropout and DoRA only. Try: leave lm_head out of the targets"
-                )
-            weight = weight + layer.get_delta_weight(name)
-        return weight, bias
-    weight = getattr(layer, "weight", None)
-    if not isinstance(weight, Tensor) or weight.dim() != 2:
-        raise ValueError(f"an LM head must be a linear layer, not {type(layer).__name__}")
-    if isinstance(weight, DTensor):
+def head_weight(layer: nn.Module) -> Tensor:
+    """The weight [V, H] of an LM head. Raises ValueError on a bias, adapters, and where it is sharded now."""
+    if not isinstance(layer, nn.Linear) or layer.bias is not None:
+        kind = type(layer).__name__
+        raise ValueError(f"an LM head must be linear without bias and adapters, not {kind}. Try: other LoRA targets")
+    if isinstance(layer.weight, DTensor):
         raise ValueError(
             "the LM head's weight is sharded: call PolicyHead in the forward of the module that FSDP wraps at the root"
         )
-    return weight, layer.bias
+    return layer.weight
 
 
 class Span(NamedTuple):
@@ -70,34 +49,15 @@ class Span(NamedTuple):
 
 
 def spans(rows: int, chunk: int, offsets: list[int] | None = None) -> list[Span]:
-    """Cuts N rows into chunks; with offsets only between sequences: one longer than `chunk` is a chunk of its own.
-
-    Raises ValueError on offsets that do not lead from 0 to N.
-    """
+    """Cuts N rows into chunks; with offsets only between sequences: one longer than `chunk` is a chunk of its own."""
     if offsets is None:
         return [Span(begin, min(begin + chunk, rows)) for begin in range(0, rows, chunk)]
-    if offsets[:1] != [0] or offsets[-1] != rows or any(a > b for a, b in zip(offsets, offsets[1:])):
-        raise ValueError(f"offsets must rise from 0 to the {rows} tokens, not {offsets}")
     cuts, first = [], 0
     for last in range(1, len(offsets)):
-        if last + 1 < len(offsets) and offsets[last + 1] - offsets[first] <= chunk:
-            continue
-        cuts.append(Span(offsets[first], offsets[last], first, last))
-        first = last
+        if last + 1 == len(offsets) or offsets[last + 1] - offsets[first] > chunk:
+            cuts.append(Span(offsets[first], offsets[last], first, last))
+            first = last
     return [cut for cut in cuts if cut.end > cut.begin]
-
-
-@dataclass
-class _Job:
-    """What the autograd function needs beside its tensors, and what it leaves beside them."""
-
-    kernels: Kernels
-    tokens: Tokens
-    settings: LossSettings
-    spans: list[Span]
-    differentiate: bool
-    accumulate: torch.dtype
-    statistics: dict[str, float] = field(default_factory=dict)
 
 
 def _part(tokens: Tokens, span: Span, by_sequence: bool) -> Tokens:
@@ -105,18 +65,12 @@ def _part(tokens: Tokens, span: Span, by_sequence: bool) -> Tokens:
     return Tokens(*rows, tokens.offsets[span.first : span.last + 1] - span.begin if by_sequence else None)
 
 
-def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, buffer: Tensor) -> Tensor:
-    out = buffer[: len(hidden)]
-    return torch.mm(hidden, weight.t(), out=out) if bias is None else torch.addmm(bias, hidden, weight.t(), out=out)
-
-
 def _add_product(total: Tensor, dlogits: Tensor, hidden: Tensor) -> None:
     """total [V, H] += dlogits^T [V, n] hidden [n, H], in total's type."""
     if total.dtype == dlogits.dtype:
         total.addmm_(dlogits.t(), hidden)
         return
-    for begin in range(0, len(total), COLUMNS):
-        columns, part = dlogits[:, begin : begin + COLUMNS].t(), total[begin : begin + COLUMNS]
+    for part, columns in zip(total.split(COLUMNS), dlogits.t().split(COLUMNS)):
         if total.is_cuda:  # sums in float32 without a copy of the factors
             part.add_(torch.mm(columns, hidden, out_dtype=total.dtype))
         else:
@@ -124,44 +78,41 @@ def _add_product(total: Tensor, dlogits: Tensor, hidden: Tensor) -> None:
 
 
 class _HeadLoss(torch.autograd.Function):
-    """(hidden [N, H], weight [V, H], bias [V] or None) -> loss, [5, N] of the kernel's numbers."""
+    """(hidden [N, H], weight [V, H]) -> loss, the kernel's numbers [5, N] and its statistics of each chunk [., 16]."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, job: _Job) -> tuple[Tensor, Tensor]:
-        rows, vocabulary = len(hidden), len(weight)
-        wanted = [job.differentiate and each for each in ctx.needs_input_grad[:3]]
-        # One chunk's product is summed in float32 by the product itself.
-        kind = job.accumulate if len(job.spans) > 1 else weight.dtype
-        dhidden = hidden.new_empty(hidden.shape) if wanted[0] else None
-        dweight = torch.zeros_like(weight, dtype=kind, memory_format=torch.contiguous_format) if wanted[1] else None
-        dbias = torch.zeros_like(bias, dtype=torch.float32) if wanted[2] else None
-        out = torch.empty(5, rows, dtype=torch.float32, device=hidden.device)
-        statistics = torch.zeros(len(job.spans), len(abi.STATISTICS), dtype=torch.float64, device=hidden.device)
-        buffer = hidden.new_empty(max((span.end - span.begin for span in job.spans), default=0), vocabulary)
-        for span, sums in zip(job.spans, statistics):
-            part = hidden[span.begin : span.end]
-            logits = _logits(part, weight, bias, buffer)
-            dlogits = logits if any(wanted) else None
-            tokens = _part(job.tokens, span, job.settings.by_sequence)
-            job.kernels.policy_loss(logits, tokens, job.settings, out[:, span.begin : span.end], sums, dlogits)
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, kernels: Kernels, tokens: Tokens, settings: LossSettings,
+        cuts: list[Span],
+    ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+        by_hidden, by_weight = ctx.needs_input_grad[:2]
+        # Over several chunks the weight's gradient is summed in float32; one chunk's product does so by itself.
+        kind = torch.float32 if len(cuts) > 1 else weight.dtype
+        dhidden = hidden.new_empty(hidden.shape) if by_hidden else None
+        dweight = torch.zeros_like(weight, dtype=kind, memory_format=torch.contiguous_format) if by_weight else None
+        out = torch.empty(len(OUT), len(hidden), dtype=torch.float32, device=hidden.device)
+        statistics = torch.zeros(len(cuts), len(abi.STATISTICS), dtype=torch.float64, device=hidden.device)
+        buffer = hidden.new_empty(max((cut.end - cut.begin for cut in cuts), default=0), len(weight))
+        for cut, sums in zip(cuts, statistics):
+            rows = slice(cut.begin, cut.end)
+            logits = torch.mm(hidden[rows], weight.t(), out=buffer[: cut.end - cut.begin])
+            part = _part(tokens, cut, settings.by_sequence)
+            kernels.policy_loss(logits, part, settings, out[:, rows], sums, by_hidden or by_weight)
             if dhidden is not None:
-                torch.mm(logits, weight, out=dhidden[span.begin : span.end])
+                torch.mm(logits, weight, out=dhidden[rows])
             if dweight is not None:
-                _add_product(dweight, logits, part)
-            if dbias is not None:
-                dbias += logits.sum(0, dtype=torch.float32)
-        job.statistics = merge([dict(zip(abi.STATISTICS, sums)) for sums in statistics.tolist()])
-        ctx.gradients = dhidden, None if dweight is None else dweight.to(weight.dtype), dbias
-        ctx.mark_non_differentiable(out)
-        return statistics[:, abi.STATISTICS.index("loss")].sum().float(), out
+                _add_product(dweight, logits, hidden[rows])
+        ctx.gradients = dhidden, None if dweight is None else dweight.to(weight.dtype)
+        ctx.mark_non_differentiable(out, statistics)
+        return statistics[:, abi.STATISTICS.index("loss")].sum().float(), out, statistics
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, dloss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, dloss: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         if ctx.gradients is None:
             raise RuntimeError("the head's gradients were handed on already: backward works once a forward")
         gradients, ctx.gradients = ctx.gradients, None
-        return *(None if each is None else each.mul_(dloss) for each in gradients), None
+        return *(None if each is None else each.mul_(dloss) for each in gradients), None, None, None, None
 
 
 class PolicyHead(nn.Module):
@@ -170,31 +121,21 @@ class PolicyHead(nn.Module):
     `layer` is the model's own LM head (see `head_weight`) and stays the model's: its parameters are not listed twice.
     `chunk` is the number of rows whose logits exist at a time. Losses by sequence (gspo, sequence weights) need a
     sequence's mean before its first gradient: there a chunk is whole sequences, and as long as the longest reply at
-    least. `accumulate` is the type in which the weight's gradient is summed over chunks.
+    least.
     """
 
-    def __init__(
-        self, layer: nn.Module, kernels: Kernels, chunk: int = 1024, accumulate: torch.dtype = torch.float32
-    ) -> None:
+    def __init__(self, layer: nn.Module, kernels: Kernels, chunk: int = 1024) -> None:
         super().__init__()
-        if chunk < 1:
-            raise ValueError(f"a chunk must have at least 1 row, not {chunk}")
         self._layer = (layer,)
-        self.kernels, self.chunk, self.accumulate = kernels, chunk, accumulate
+        self.kernels, self.chunk = kernels, chunk
 
-    def _weights(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor | None]:
-        weight, bias = head_weight(self._layer[0])
-        if (
-            hidden.dim() != 2
-            or hidden.shape[1] != weight.shape[1]
-            or (hidden.dtype, hidden.device) != (weight.dtype, weight.device)
-        ):
-            wanted, got = (f"{t.dtype} {list(t.shape)} on {t.device}" for t in (weight, hidden))
-            raise ValueError(
-                f"hidden must have the width, type and device of the LM head's weight, {wanted}, not {got}"
-            )
-        check_targets(targets, len(weight))
-        return weight, bias
+    def _weight(self, targets: Tensor) -> Tensor:
+        """The weight; raises ValueError on a target beyond it: a kernel would read beyond the logits."""
+        weight = head_weight(self._layer[0])
+        if len(targets) and int(targets.max()) >= len(weight):
+            row = int(targets.argmax())
+            raise ValueError(f"target {int(targets[row])} of token {row} lies beyond the vocabulary of {len(weight)}")
+        return weight
 
     def forward(
         self, hidden: Tensor, targets: Tensor, offsets: Tensor | None, scale: Tensor, advantage: Tensor | None,
@@ -203,28 +144,22 @@ class PolicyHead(nn.Module):
         """The loss of N tokens whose logits come from hidden [N, H]; the rest as `Tokens` has it.
 
         Rows of a filler have target -1. Waits for the device twice, whatever the number of chunks. Raises ValueError on
-        tensors that do not fit and on targets beyond the vocabulary, RuntimeError from the kernels.
+        tensors that do not fit and on targets beyond the vocabulary, RuntimeError from PyTorch and the kernels.
         """
-        weight, bias = self._weights(hidden, targets)
-        tokens, by_sequence = (
-            Tokens(targets, scale, advantage, old_logp, rollout_logp, ref_logp, offsets),
-            settings.by_sequence,
-        )
-        if by_sequence and offsets is None:
-            raise ValueError("gspo and sequence weights need the sequences' offsets")
-        cuts = spans(len(hidden), self.chunk, offsets.tolist() if by_sequence else None)
-        job = _Job(self.kernels, tokens, settings, cuts, torch.is_grad_enabled(), self.accumulate)
-        loss, out = _HeadLoss.apply(hidden, weight, bias, job)
-        return Outcome(loss, out[LOGP], out[ENTROPY], job.statistics)
+        weight = self._weight(targets)
+        tokens = Tokens(targets, scale, advantage, old_logp, rollout_logp, ref_logp, offsets)
+        cuts = spans(len(hidden), self.chunk, offsets.tolist() if settings.by_sequence else None)
+        loss, out, sums = _HeadLoss.apply(hidden, weight, self.kernels, tokens, settings, cuts)
+        statistics = merge(dict(zip(abi.STATISTICS, chunk)) for chunk in sums.tolist())
+        return Outcome(loss, *out[:2], statistics)
 
     @torch.no_grad()
     def score(self, hidden: Tensor, targets: Tensor, temperature: float = 1.0) -> tuple[Tensor, Tensor]:
         """logp and entropy [N] float32 of targets [N] int32 (below 0: logp 0), chunk by chunk, without gradient."""
-        weight, bias = self._weights(hidden, targets)
+        weight = self._weight(targets)
         logp, entropy = torch.empty(2, len(hidden), dtype=torch.float32, device=hidden.device)
-        cuts = spans(len(hidden), self.chunk)
-        buffer = hidden.new_empty(max((cut.end - cut.begin for cut in cuts), default=0), len(weight))
-        for begin, end, *_ in cuts:
-            logits = _logits(hidden[begin:end], weight, bias, buffer)
+        buffer = hidden.new_empty(min(self.chunk, len(hidden)), len(weight))
+        for begin, end, *_ in spans(len(hidden), self.chunk):
+            logits = torch.mm(hidden[begin:end], weight.t(), out=buffer[: end - begin])
             self.kernels.logp_entropy(logits, targets[begin:end], temperature, logp[begin:end], entropy[begin:end])
         return logp, entropy

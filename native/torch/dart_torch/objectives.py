@@ -22,7 +22,7 @@ def token_scales(lengths: Sequence[int], aggregation: str, constant: float | Non
     tokens = sum(lengths)
     longest = constant if constant is not None else max(lengths, default=0)
     shares = {
-        "token-mean": lambda length: 1 / tokens,
+        "token-mean": lambda _: 1 / tokens,
         "sequence-mean": lambda length: 1 / (length * sequences),
         "constant": lambda length: 1 / (sequences * longest),
     }
@@ -38,15 +38,13 @@ def spread(values: Sequence[float] | Tensor, offsets: Tensor) -> Tensor:
 
 
 def episode_sums(logp: Tensor, offsets: Tensor, episodes: Sequence[int], count: int) -> Tensor:
-    """Sums the log-probabilities [N] of sequences, the s-th of episode episodes[s]: [count] float64, on logp's device.
+    """Sums the log-probabilities [N] of sequences, the s-th of episode episodes[s]: [count] float64, all on the CPU.
 
     Sequences of episode -1 are left out, and so are tokens whose target was excluded (-inf): they have no gradient.
     """
-    owner = torch.as_tensor(list(episodes), device=logp.device).repeat_interleave(offsets.diff().to(logp.device))
+    owner = torch.as_tensor(episodes).repeat_interleave(offsets.diff())
     scored = (owner >= 0) & (logp != -torch.inf)
-    return torch.zeros(count, dtype=torch.float64, device=logp.device).index_add_(
-        0, owner[scored], logp[scored].double()
-    )
+    return torch.zeros(count, dtype=torch.float64).index_add_(0, owner[scored], logp[scored].double())
 
 
 @dataclass
@@ -66,10 +64,9 @@ def dpo(kernels: Kernels, policy: Tensor, reference: Tensor, pairs: Sequence[Seq
     """
     if not len(pairs):
         raise ValueError("dpo needs at least one pair")
-    chosen, rejected = torch.as_tensor([list(pair) for pair in pairs], device=policy.device).unbind(1)
-    loss, by_chosen, by_rejected = kernels.dpo(
-        policy[chosen], policy[rejected], reference[chosen], reference[rejected], beta
-    )
+    chosen, rejected = torch.as_tensor(pairs).unbind(1)
+    scores = (policy[chosen], policy[rejected], reference[chosen], reference[rejected])
+    loss, by_chosen, by_rejected = kernels.dpo(*scores, beta)
     slopes = torch.zeros_like(policy).index_add_(0, chosen, by_chosen).index_add_(0, rejected, by_rejected)
     rewards = beta * (policy - reference)
     good, bad = rewards[chosen], rewards[rejected]
@@ -97,9 +94,9 @@ def kto(
     """
     if not len(policy):
         raise ValueError("kto needs at least one episode")
-    good = torch.as_tensor(list(desirable), dtype=torch.bool, device=policy.device)
-    weights = (desirable_weight, undesirable_weight)
-    loss, slopes = kernels.kto(policy, reference, good.to(torch.uint8), beta, reference_point, weights)
+    good = torch.tensor(desirable, dtype=torch.bool)
+    weights = desirable_weight, undesirable_weight
+    loss, slopes = kernels.kto(policy, reference, good.to(torch.uint8), beta, reference_point, *weights)
     rewards, more = beta * (policy - reference), {"kl": float(reference_point)}
     for name, kind in (("rewards_chosen", good), ("rewards_rejected", ~good)):
         if kind.any():
