@@ -14,16 +14,12 @@ class SampleError(Exception):
 
     def __init__(self, where: str, message: str):
         super().__init__(f"{where}: {message}")
-        self.where = where
-        self.message = message
+        self.where, self.message = where, message
 
 
 @dataclass(frozen=True)
 class Sample:
-    """
-    A prompt, the reply to it, and what the update wants of it. `rollout_logp` is the sampler's log-probability of each
-    of `reply_ids`, NaN where it gave none; `episode` is -1 except for objectives over whole episodes.
-    """
+    """A prompt, the reply to it, and what the update wants of it."""
 
     id: str
     where: str
@@ -32,10 +28,10 @@ class Sample:
     reply: str
     finish: str
     reply_ids: list[int] | None
-    rollout_logp: list[float] | None
+    rollout_logp: list[float] | None  # the sampler's log-probability of each of reply_ids, NaN where it gave none
     advantage: float
     temperature: float
-    episode: int
+    episode: int  # -1 except for objectives over whole episodes
 
 
 def read_samples(path: str) -> list[Sample]:
@@ -44,25 +40,15 @@ def read_samples(path: str) -> list[Sample]:
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                samples.append(_sample(json.loads(line)))
+                given = json.loads(line)
+                values = {field.name: given[field.name] for field in fields(Sample)}
             except (KeyError, TypeError, ValueError) as error:
                 what = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
                 raise SampleError(f"{path}:{number}", f"not an example: {what}") from error
+            if values["rollout_logp"] is not None:
+                values["rollout_logp"] = [math.nan if logp is None else logp for logp in values["rollout_logp"]]
+                scored, sampled = len(values["rollout_logp"]), len(values["reply_ids"] or [])
+                if scored != sampled:
+                    raise SampleError(values["where"], f"rollout_logp has {scored} entries for {sampled} reply_ids")
+            samples.append(Sample(**values))
     return samples
-
-
-def _sample(line: dict[str, Any]) -> Sample:
-    values = {field.name: line[field.name] for field in fields(Sample)}
-    for name in ("prompt_ids", "reply_ids"):
-        if not all(type(token) is int for token in values[name] or []):
-            raise TypeError(f"{name} holds something that is no whole number")
-    if values["rollout_logp"] is not None:
-        values["rollout_logp"] = [math.nan if value is None else float(value) for value in values["rollout_logp"]]
-        scored, sampled = len(values["rollout_logp"]), len(values["reply_ids"] or [])
-        if scored != sampled:
-            raise ValueError(f"rollout_logp has {scored} entries for {sampled} reply_ids")
-    if not 0 < values["temperature"] < math.inf:
-        raise ValueError(f"temperature is {values['temperature']}, not above 0")
-    if not math.isfinite(values["advantage"]):
-        raise ValueError(f"advantage is {values['advantage']}")
-    return Sample(**values)

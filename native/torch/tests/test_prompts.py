@@ -60,18 +60,14 @@ class ReadSamples(Files):
     def test_names_the_line_and_what_is_wrong_with_it(self):
         good = tiny.example("a", [])
         cases = [
-            ({"advantage": None}, "real number"),
-            ({"temperature": 0}, "temperature is 0, not above 0"),
-            ({"advantage": math.inf}, "advantage is inf"),
-            ({"reply_ids": [1, 2.5]}, "reply_ids holds something that is no whole number"),
             ({"reply_ids": [1, 2], "rollout_logp": [-1]}, "rollout_logp has 1 entries for 2 reply_ids"),
             ({"rollout_logp": [-1]}, "rollout_logp has 1 entries for 0 reply_ids"),
         ]
         for change, message in cases:
             with self.subTest(change), self.assertRaises(SampleError) as caught:
                 self.samples(good, {**good, **change})
-            self.assertTrue(caught.exception.where.endswith("samples.ndjson:2"), caught.exception.where)
-            self.assertIn(message, caught.exception.message)
+            self.assertEqual(caught.exception.where, "samples.ndjson:2 (a)")
+            self.assertEqual(caught.exception.message, message)
         del good["finish"]
         path = self.folder / "short.ndjson"
         path.write_text(json.dumps(good) + "\n{")
@@ -190,13 +186,12 @@ class Screenshots(Files):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(tiny.draw(seed=1))
         self.addCleanup(path.unlink)
-        self.assertIn(f"{path} was altered: its sha256 differs", self.refusal(tiny.conversation(gone)))
+        self.assertIn(f"{path} cannot be read: it was altered, its sha256 differs", self.refusal(tiny.conversation(gone)))
         for data in (b"", b"GIF", tiny.draw()[:200], tiny.draw().replace(b"IDAT", b"IDAX")):
             cut = tiny.keep_blob(self.blobs, data)
             self.assertRegex(self.refusal(tiny.conversation(cut)), f"{cut[2:]}.png cannot be read: ")
         line = tiny.keep_blob(self.blobs, tiny.draw(600, 2))
         self.assertRegex(self.refusal(tiny.conversation(line)), f"{line[2:]}.png cannot be used: .*aspect ratio")
-        self.assertIn("is no sha256 of", self.refusal(tiny.conversation("../../etc")))
 
     def test_cuts_no_picture_before_its_pixels_are_asked_for(self):
         calls = []
@@ -219,20 +214,17 @@ class Screenshots(Files):
         self.assertEqual(len(encoded.pixel_values), 2 * 112)
         self.assertEqual(calls, [False, True, True])
 
-    def test_keeps_the_pixels_of_the_last_used_and_makes_the_others_anew(self):
-        size = 112 * 1176 * 4  # bytes of 14 x 8 patches
-        encoder = Encoder(self.processor, self.blobs, 4096, cache_bytes=2 * size)
-        pictures = encoder.pictures
-        names = [tiny.keep_blob(self.blobs, tiny.draw(seed=seed)) for seed in range(3)]
-        first, second, third = (pictures.pixels(name, "") for name in names)
-        self.assertEqual(pictures.held, 2 * size)
-        self.assertIs(pictures.pixels(names[2], ""), third)
-        self.assertIs(pictures.pixels(names[1], ""), second)
-        again = pictures.pixels(names[0], "")
-        self.assertIsNot(again, first)
-        self.assertTrue(torch.equal(again, first))
-        self.assertIs(pictures.pixels(names[1], ""), second)
-        self.assertIsNot(pictures.pixels(names[2], ""), third)
+    def test_keeps_the_pixels_of_the_last_used_32_and_makes_the_others_anew(self):
+        pictures = Encoder(self.processor, self.blobs, 4096).pictures
+        names = [tiny.keep_blob(self.blobs, tiny.draw(seed=seed)) for seed in range(33)]
+        first, second = (pictures.pixels(name) for name in names[:2])
+        self.assertIs(pictures.pixels(names[0]), first)
+        for name in names[2:]:
+            pictures.pixels(name)
+        self.assertIs(pictures.pixels(names[0]), first)
+        again = pictures.pixels(names[1])
+        self.assertIsNot(again, second)
+        self.assertTrue(torch.equal(again, second))
 
     def test_gives_the_pixels_that_the_checkpoints_own_processor_gives(self):
         tiny.processor().save_pretrained(self.folder / "checkpoint")
