@@ -12,23 +12,18 @@ from .prompts import Encoded
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """
-    What one forward pass reads: `input_ids` [B, L]; `attention_mask` [B, L], 0 where a row is padded, or None;
-    `position_ids` [3, B, L] padded, [4, 1, L] packed, where the first row counts each sequence from 0: by it
-    transformers keeps the sequences apart (masking_utils.find_packed_sequence_indices). `rows` [N] are the places in
-    the flattened [B*L] hidden states whose logits predict the reply tokens `targets` [N] int32; those of sequence s
-    begin at `offsets[s]` [S+1] int32. `indices` tell which of the given examples it holds; -1 is a filler and counts
-    nothing.
-    """
+    """What one forward pass reads."""
 
-    input_ids: Tensor
-    attention_mask: Tensor | None
+    input_ids: Tensor  # [B, L]
+    attention_mask: Tensor | None  # [B, L], 0 where a row is padded; None where it is packed
+    # [3, B, L] padded; [4, 1, L] packed, where the first row counts each sequence from 0: by it transformers keeps the
+    # sequences apart (masking_utils.find_packed_sequence_indices).
     position_ids: Tensor
     image_grid_thw: Tensor | None
-    rows: Tensor
-    targets: Tensor
-    offsets: Tensor
-    indices: list[int]
+    rows: Tensor  # [N], the places in the flattened [B*L] hidden states whose logits predict the targets
+    targets: Tensor  # [N] int32, the reply tokens
+    offsets: Tensor  # [S+1] int32, where the targets of each sequence begin
+    indices: list[int]  # which of the given examples it holds; -1 is a filler and counts nothing
     temperature: float
     parts: list[Encoded]
 
@@ -73,16 +68,16 @@ def _load(part: list[int], lengths: list[int], packed: bool) -> int:
 
 def _bins(order: list[int], lengths: list[int], max_tokens: int, packed: bool) -> list[list[int]]:
     """As few micro-batches as the budget lets; `order` goes from long to short."""
+    bins: list[list[int]] = []
     if not packed:
-        bins: list[list[int]] = []
         for i in order:
             if bins and _load([*bins[-1], i], lengths, packed) <= max_tokens:
                 bins[-1].append(i)
             else:
                 bins.append([i])
         return bins
-    short = [lengths[i] for i in order if lengths[i] <= max_tokens]
-    count = len(order) - len(short) + -(-sum(short) // max_tokens)
+    count = -(-sum(lengths[i] for i in order if lengths[i] <= max_tokens) // max_tokens)
+    count += sum(lengths[i] > max_tokens for i in order)
     while any(len(part) > 1 and _load(part, lengths, packed) > max_tokens for part in _level(order, count, lengths)):
         count += 1
     return _level(order, count, lengths)
@@ -112,7 +107,7 @@ def _divide(bins: list[list[int]], lengths: list[int], packed: bool, world: int)
 def _batch(parts: list[Encoded], indices: list[int], packed: bool) -> MicroBatch:
     ids = [part.input_ids for part in parts]
     lengths = [len(sequence) for sequence in ids]
-    replies = [len(part.input_ids) - part.reply_start for part in parts]
+    targets = [part.input_ids[part.reply_start :] for part in parts]
     if packed:
         ends = list(accumulate(lengths))
         input_ids, attention_mask = torch.cat(ids)[None], None
@@ -125,16 +120,10 @@ def _batch(parts: list[Encoded], indices: list[int], packed: bool) -> MicroBatch
         position_ids = pad_sequence([part.position_ids.T for part in parts], batch_first=True).permute(2, 0, 1)
     grids = [part.image_grid_thw for part in parts if part.image_grid_thw is not None]
     # The logits at a token predict the next one.
-    rows = [torch.arange(end - reply - 1, end - 1) for end, reply in zip(ends, replies)]
+    rows = [torch.arange(end - reply - 1, end - 1) for end, reply in zip(ends, map(len, targets))]
     return MicroBatch(
-        input_ids=input_ids,
-        attention_mask=attention_mask,
-        position_ids=position_ids,
-        image_grid_thw=torch.cat(grids) if grids else None,
-        rows=torch.cat(rows),
-        targets=torch.cat([part.input_ids[part.reply_start :] for part in parts]).to(torch.int32),
-        offsets=torch.tensor([0, *accumulate(replies)], dtype=torch.int32),
-        indices=indices,
-        temperature=parts[0].sample.temperature,
-        parts=parts,
-    )
+        input_ids, attention_mask, position_ids, torch.cat(grids) if grids else None, torch.cat(rows),
+        targets=torch.cat(targets).to(torch.int32),
+        offsets=torch.tensor([0, *accumulate(map(len, targets))], dtype=torch.int32),
+        indices=indices, temperature=parts[0].sample.temperature, parts=parts,
+    )  # fmt: skip

@@ -14,17 +14,15 @@ def token_scales(lengths: Sequence[int], aggregation: str, constant: float | Non
     """The factor of each sequence's tokens in the sum of losses: lib/training/scales.ts says the same.
 
     `lengths` are those of the whole optimiser step, of all ranks and micro-batches: then neither changes the mean. So
-    gradients must be summed over the ranks, not averaged. token-mean: 1 / all tokens; sequence-mean:
-    1 / (tokens of the sequence * sequences); constant (Dr. GRPO): 1 / (sequences * constant), the longest sequence
-    where none is given. A sequence of no tokens gets 0 and is not counted. Raises ValueError on another aggregation.
+    gradients must be summed over the ranks, not averaged. `constant` is Dr. GRPO's, the longest sequence where none is
+    given. A sequence of no tokens gets 0 and is not counted. Raises ValueError on another aggregation.
     """
-    sequences = sum(length > 0 for length in lengths)
-    tokens = sum(lengths)
+    sequences, tokens = sum(length > 0 for length in lengths), sum(lengths)
     longest = constant if constant is not None else max(lengths, default=0)
     shares = {
         "token-mean": lambda _: 1 / tokens,
         "sequence-mean": lambda length: 1 / (length * sequences),
-        "constant": lambda length: 1 / (sequences * longest),
+        "constant": lambda _: 1 / (sequences * longest),
     }
     if aggregation not in shares:
         raise ValueError(f"aggregation must be one of {', '.join(shares)}, not {aggregation!r}")
@@ -101,7 +99,7 @@ def kto(
     for name, kind in (("rewards_chosen", good), ("rewards_rejected", ~good)):
         if kind.any():
             more[name] = float(rewards[kind].mean())
-    if "rewards_chosen" in more and "rewards_rejected" in more:
+    if good.any() and not good.all():
         more["rewards_margins"] = more["rewards_chosen"] - more["rewards_rejected"]
     return Preference(float(loss), -slopes, more)
 

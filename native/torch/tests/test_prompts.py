@@ -186,7 +186,8 @@ class Screenshots(Files):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(tiny.draw(seed=1))
         self.addCleanup(path.unlink)
-        self.assertIn(f"{path} cannot be read: it was altered, its sha256 differs", self.refusal(tiny.conversation(gone)))
+        altered = f"{path} cannot be read: it was altered, its sha256 differs"
+        self.assertIn(altered, self.refusal(tiny.conversation(gone)))
         for data in (b"", b"GIF", tiny.draw()[:200], tiny.draw().replace(b"IDAT", b"IDAX")):
             cut = tiny.keep_blob(self.blobs, data)
             self.assertRegex(self.refusal(tiny.conversation(cut)), f"{cut[2:]}.png cannot be read: ")
