@@ -10,21 +10,15 @@ from .settings import OptimizerSettings
 
 
 class Optimizer:
-    """
-    AdamW (Loshchilov and Hutter 2019) on float32 weights and moments, each rank its own shard. Weight decay on matrices
-    only: not on biases and norms.
-    """
+    """AdamW (Loshchilov and Hutter 2019) on float32 weights and moments, each rank its own shard. Weight decay is on
+    matrices only: not on biases and norms."""
 
     def __init__(self, weights: dict[str, nn.Parameter], settings: OptimizerSettings):
-        self.weights, self.settings = weights, settings
-        decayed = [weight for weight in weights.values() if weight.ndim > 1]
+        self.weights, self.limit = weights, settings.max_grad_norm
+        matrices = [weight for weight in weights.values() if weight.ndim > 1]
         others = [weight for weight in weights.values() if weight.ndim <= 1]
-        groups = [
-            {"params": decayed, "weight_decay": settings.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
         self.adamw = torch.optim.AdamW(
-            [group for group in groups if group["params"]],
+            [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}],
             betas=(settings.beta1, settings.beta2),
             eps=settings.epsilon,
             fused=all(weight.is_cuda for weight in weights.values()),
@@ -37,23 +31,17 @@ class Optimizer:
 
     def step(self, lr: float, sound: bool) -> tuple[bool, float]:
         """
-        Updates the weights with their gradients, which are gone afterwards.
-
-        @param sound False: do not, whatever the gradients are.
-        @returns Whether it was done, and the gradients' global norm before clipping. Both are the same on every rank.
+        Updates the weights with their gradients, which are gone afterwards; not where `sound` is False or they are not
+        finite. Returns whether it was done, and their global norm before clipping: the same on every rank.
         """
-        gradients = [weight.grad for weight in self.weights.values() if weight.grad is not None]
-        total = torch.nn.utils.get_total_norm(gradients)
+        total = nn.utils.clip_grad_norm_(self.weights.values(), math.inf if self.limit is None else self.limit)
         norm = float(total.full_tensor() if isinstance(total, DTensor) else total)
         applied = sound and math.isfinite(norm)
         if applied:
-            limit = self.settings.max_grad_norm
-            if limit is not None:
-                torch.nn.utils.clip_grads_with_norm_(self.weights.values(), limit, total)
             for group in self.adamw.param_groups:
                 group["lr"] = lr
             self.adamw.step()
-        self.adamw.zero_grad(set_to_none=True)
+        self.adamw.zero_grad()
         return applied, norm
 
     def state(self) -> dict[str, Tensor]:

@@ -6,6 +6,11 @@ from typing import Any, TypeVar
 import torch
 
 T = TypeVar("T")
+CHOICES = {
+    "dtype": ("bfloat16", "float32"),
+    "reference": ("lora-off", "copy", "none"),
+    "attention": ("sdpa", "flash_attention_2", "eager"),
+}
 
 
 @dataclass(frozen=True)
@@ -14,16 +19,14 @@ class LoraSettings:
 
     rank: int
     alpha: float
-    dropout: float = 0.0
-    targets: str | list[str] = "all-linear"
+    dropout: float
+    targets: str | list[str]
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """
-    `micro_tokens` is the most tokens of a micro-batch, `head_chunk` the rows whose logits exist at a time. Limits of
-    pixels: null is what the checkpoint's processor has.
-    """
+    """`micro_tokens`: the most of a micro-batch. `head_chunk`: rows whose logits exist at a time. Pixels: null is as
+    the checkpoint's processor has them."""
 
     dtype: str = "bfloat16"
     lora: LoraSettings | None = None
@@ -64,22 +67,16 @@ class OptimizerSettings:
 
 def read(kind: type[T], given: dict[str, Any]) -> T:
     """The settings `kind` from a request's object; raises ValueError that names a field which is not one of them."""
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    if unknown := sorted(set(given) - known):
-        raise ValueError(f"{kind.__name__} has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+    if unknown := sorted(set(given) - {field.name for field in fields(kind)}):  # type: ignore[arg-type]
+        raise ValueError(f"{kind.__name__} has no {', '.join(unknown)}")
     return kind(**given)
 
 
 def read_model(given: dict[str, Any]) -> ModelSettings:
     """The settings of the model; raises ValueError where a value is none of those that there are."""
     lora = given.get("lora")
-    settings = read(ModelSettings, {**given, "lora": None if lora is None else read(LoraSettings, lora)})
-    choices = {
-        "dtype": ("bfloat16", "float32"),
-        "reference": ("lora-off", "copy", "none"),
-        "attention": ("sdpa", "flash_attention_2", "eager"),
-    }
-    for name, allowed in choices.items():
+    settings = read(ModelSettings, {**given, "lora": lora and read(LoraSettings, lora)})
+    for name, allowed in CHOICES.items():
         if getattr(settings, name) not in allowed:
             raise ValueError(f"model.{name} must be one of {', '.join(allowed)}, not {getattr(settings, name)}")
     if settings.reference == "lora-off" and settings.lora is None:
