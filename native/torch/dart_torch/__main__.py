@@ -25,8 +25,7 @@ def main() -> None:
     try:
         from .worker import Worker
 
-        mesh = init_device_mesh(device.type, (dist.get_world_size(),))
-        worker = Worker(protocol, mesh, device)
+        worker = Worker(protocol, init_device_mesh(device.type, (dist.get_world_size(),)), device)
         while (request := protocol.next())["do"] != "close":
             try:
                 protocol.answer(worker.handle(request))

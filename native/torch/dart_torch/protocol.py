@@ -17,26 +17,23 @@ import torch.distributed as dist
 FAILURE, ANSWERED = "dart/failure", "dart/answered"
 PATIENCE = 10.0  # seconds that a failing rank waits for rank 0 to pass its error on
 PROGRESS = 2.0  # seconds between two progress events
+OUTPUT: Any = sys.stdout
 
 
 class SampleFault(Exception):
-    """An example that cannot be used, told to the driver; nothing was changed and the next request may come."""
-
-    def __init__(self, rank: int, where: str, message: str):
-        super().__init__(f"{where}: {message}")
-        self.rank, self.where, self.message = rank, where, message
+    """(rank, where, message) of an example that cannot be used. All ranks raise it: nothing changed, work goes on."""
 
 
 class Protocol:
     """Requests from the driver to all ranks, answers back. Made before anything can print."""
 
-    def __init__(self, control: dist.ProcessGroup | None = None):
+    def __init__(self, control: dist.ProcessGroup):
         self.rank = dist.get_rank()
         self.control = control
         self.request: dict[str, Any] = {}
+        self.told = 0.0
         self.lock = threading.Lock()
         self.over = False
-        self.told = time.monotonic()
         if self.rank == 0:
             threading.Thread(target=self._watch, daemon=True).start()
 
@@ -44,37 +41,26 @@ class Protocol:
         """The next request, the same on every rank. The end of stdin is a request to close; waits without limit."""
         box: list[Any] = [None]
         if self.rank == 0:
-            line = sys.stdin.buffer.readline()
-            try:
-                box[0] = json.loads(line) if line.strip() else {"id": None, "do": "close"}
-            except ValueError as error:
-                box[0] = {"id": None, "do": "invalid", "message": f"a request is not JSON: {error}"}
+            box[0] = json.loads(sys.stdin.buffer.readline() or '{"do": "close"}')
         dist.broadcast_object_list(box, src=0, group=self.control)
-        self.request = box[0]
-        self.told = time.monotonic()
+        self.request, self.told = box[0], time.monotonic()
         return self.request
 
     def answer(self, ok: Any) -> None:
         """Tells the driver what came of the request (rank 0 only; others stay silent)."""
-        self.send({"id": self.request.get("id"), "ok": ok})
+        self._send({"id": self.request.get("id"), "ok": ok})
+
+    def fault(self, fault: SampleFault) -> None:
+        """Answers with an example's error."""
+        rank, where, message = fault.args
+        error = {"rank": rank, "kind": "sample", "where": where, "message": message, "trace": ""}
+        self._send({"id": self.request.get("id"), "error": error})
 
     def progress(self, done: int, of: int) -> None:
         """Tells the driver how far a long request is, at most every two seconds."""
         if time.monotonic() - self.told >= PROGRESS:
             self.told = time.monotonic()
-            self.send({"event": "progress", "do": self.request.get("do"), "done": done, "of": of})
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Writes one line on the stdout that the driver reads."""
-        if self.rank == 0:
-            with self.lock:
-                OUTPUT.write(json.dumps(finite(message), allow_nan=False) + "\n")
-                OUTPUT.flush()
-
-    def fault(self, fault: SampleFault) -> None:
-        """Answers with a sample's error; work goes on."""
-        error = {"rank": fault.rank, "kind": "sample", "where": fault.where, "message": fault.message, "trace": ""}
-        self.send({"id": self.request.get("id"), "error": error})
+            self._send({"event": "progress", "do": self.request["do"], "done": done, "of": of})
 
     def fail(self, error: BaseException) -> None:
         """
@@ -98,24 +84,27 @@ class Protocol:
 
     def _watch(self) -> None:
         store = open_store()
-        while True:
-            time.sleep(0.2)
-            try:
-                if not store.check([FAILURE]):
-                    continue
-            except Exception:  # torchrun is gone: stdin's end or the ranks themselves will tell
-                return
+        # An error of the store: torchrun is gone; stdin's end or the ranks themselves will tell.
+        with contextlib.suppress(Exception):
+            while not store.check([FAILURE]):
+                time.sleep(0.2)
             self._end(json.loads(store.get(FAILURE)))
             store.set(ANSWERED, "1")
             os._exit(1)
 
     def _end(self, error: dict[str, Any]) -> None:
-        """The last word to the driver. Two threads may have one: the first is heard.."""
+        """The last word to the driver. Two threads may have one: the first is heard."""
         with self.lock:
             first, self.over = not self.over, True
         if first:
             with contextlib.suppress(OSError):
-                self.send({"id": self.request.get("id"), "error": error})
+                self._send({"id": self.request.get("id"), "error": error})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self.rank == 0:
+            with self.lock:
+                OUTPUT.write(json.dumps(finite(message), allow_nan=False) + "\n")
+                OUTPUT.flush()
 
 
 def take_stdout() -> None:
@@ -123,9 +112,6 @@ def take_stdout() -> None:
     global OUTPUT
     OUTPUT = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-
-
-OUTPUT: Any = sys.stdout
 
 
 def open_store() -> dist.TCPStore:
@@ -137,25 +123,13 @@ def open_store() -> dist.TCPStore:
 def describe(error: BaseException, rank: int) -> dict[str, Any]:
     """The error as the protocol has it; `rank` null where the cause lies in another rank that cannot speak any more."""
     named = "" if isinstance(error, (ValueError, FileNotFoundError)) else f"{type(error).__name__}: "
-    message, kind, lost = f"{named}{error}", "error", False
+    told = {"rank": rank, "kind": "error", "where": "", "message": f"{named}{error}"}
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error):
-        kind = "memory"
-        message = f"{memory_line()}. Try: fewer micro_tokens, gradient checkpointing, LoRA, offload, or more GPUs"
+        # PyTorch says how much was wanted, held and free.
+        told |= {"kind": "memory", "message": str(error) or "out of memory"}
     elif isinstance(error, (dist.DistBackendError, dist.DistNetworkError)) or "by peer" in str(error):
-        lost = True
-        message = f"contact with another rank was lost: {str(error).splitlines()[0]}"
-    trace = "".join(traceback.format_exception(error))
-    return {"rank": None if lost else rank, "kind": kind, "where": "", "message": message, "trace": trace[-8000:]}
-
-
-def memory_line() -> str:
-    """How the GPU's memory is used, in words."""
-    if not torch.cuda.is_available():
-        return "out of memory"
-    free, whole = torch.cuda.mem_get_info()
-    used, most = torch.cuda.memory_allocated(), torch.cuda.max_memory_allocated()
-    gib = [f"{value / 2**30:.1f} GiB" for value in (used, most, free, whole)]
-    return f"out of memory on the GPU: {gib[0]} in tensors, at most {gib[1]}, {gib[2]} of {gib[3]} free"
+        told |= {"rank": None, "message": f"contact with another rank was lost: {str(error).splitlines()[0]}"}
+    return {**told, "trace": "".join(traceback.format_exception(error))[-8000:]}
 
 
 def finite(value: Any) -> Any:
@@ -164,6 +138,4 @@ def finite(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return value
+    return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
