@@ -1,7 +1,6 @@
 """Versions on disk: weights that vLLM and `from_pretrained` read, and the state that training goes on from."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -19,20 +18,20 @@ from .optimizer import Optimizer
 SHARD_BYTES = 5_000_000_000
 # Of the checkpoint's other files those that describe model, tokenizer and processor; not a trainer's own.
 COPIED = (".json", ".jinja", ".txt", ".model")
-LEFT = ("manifest.json", "state.json", "trainer_state.json", "adapter_config.json")
+LEFT = (".index.json", "manifest.json", "state.json", "trainer_state.json", "adapter_config.json")
 
 
 def save(
     folder: Path, checkpoint: Path, policy: Policy, optimizer: Optimizer, state: bool, group: dist.ProcessGroup
 ) -> list[str]:
     """Writes a version into an empty folder, all ranks together; returns the files' names, relative to it."""
-    policy.forget()
+    policy.reshard()
     if policy.settings.lora is None:
         save_weights(folder, checkpoint, policy)
     else:
         save_adapters(folder, checkpoint, policy)
     if state:
-        dcp.save({**optimizer.state(), **random_state()}, checkpoint_id=str(folder / "state"), process_group=group)
+        dcp.save({**optimizer.state(), **random_state()}, checkpoint_id=folder / "state", process_group=group)
     dist.barrier(group)
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
@@ -45,19 +44,17 @@ def restore(folder: Path, policy: Policy, optimizer: Optimizer, group: dist.Proc
     source = folder / "state"
     if not (source / ".metadata").exists():
         raise ValueError(f"{folder} has no state to go on from: it was saved for serving only")
-    found = dcp.FileSystemReader(str(source)).read_metadata().state_dict_metadata
-    wanted: dict[str, Tensor] = optimizer.state()
+    found = dcp.FileSystemReader(source).read_metadata().state_dict_metadata
+    wanted = optimizer.state()
     for name, value in wanted.items():
-        if name not in found or list(getattr(found[name], "size", value.shape)) != list(value.shape):
-            wanted_shape = list(value.shape)
-            raise ValueError(f"{source} has no {name} of shape {wanted_shape}: it was saved with other model settings")
+        if name not in found or found[name].size != value.shape:
+            shape = list(value.shape)
+            raise ValueError(f"{source} has no {name} of shape {shape}: it was saved with other model settings")
     random = {name: value for name, value in random_state().items() if name in found}
-    dcp.load({**wanted, **random}, checkpoint_id=str(source), process_group=group)
-    if f"random.cpu.{dist.get_rank()}" in random:
-        torch.set_rng_state(random[f"random.cpu.{dist.get_rank()}"])
-    if f"random.cuda.{dist.get_rank()}" in random:
-        torch.cuda.set_rng_state(random[f"random.cuda.{dist.get_rank()}"])
-    policy.forget()
+    dcp.load({**wanted, **random}, checkpoint_id=source, process_group=group)
+    for name, value in random.items():
+        (torch.cuda if name.startswith("random.cuda") else torch).set_rng_state(value)
+    policy.reshard()
 
 
 def random_state() -> dict[str, Tensor]:
@@ -73,24 +70,20 @@ def save_weights(folder: Path, checkpoint: Path, policy: Policy) -> None:
     The whole model under the names and in the types that its checkpoint has, and that checkpoint's other files. Tensors
     are made whole one after another; rank 0 alone keeps them, until a file of five gigabytes is full.
     """
-    types = stored_types(policy.files)
-    sizes = {key: getattr(*home).numel() * types[key].itemsize for key, home in policy.homes.items()}
+    sizes = {key: getattr(*home).numel() * policy.types[key].itemsize for key, home in policy.homes.items()}
     files = shards(sizes, SHARD_BYTES)
     names = [f"model-{n:05}-of-{len(files):05}.safetensors" for n in range(1, len(files) + 1)]
     names = names if len(files) > 1 else ["model.safetensors"]
     for name, keys in zip(names, files):
-        write(folder / name, {key: (getattr(*policy.homes[key]), types[key]) for key in keys}, policy.device)
+        write(folder / name, {key: (getattr(*policy.homes[key]), policy.types[key]) for key in keys}, policy.device)
     if dist.get_rank() > 0:
         return
     if len(files) > 1:
-        index = {
-            "metadata": {"total_size": sum(sizes.values())},
-            "weight_map": {key: name for name, keys in zip(names, files) for key in keys},
-        }
+        places = {key: name for name, keys in zip(names, files) for key in keys}
+        index = {"metadata": {"total_size": sum(sizes.values())}, "weight_map": places}
         (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1))
-    for path in sorted(checkpoint.iterdir()):
-        weights = path.name.endswith((".index.json", *LEFT))
-        if path.is_file() and path.suffix in COPIED and not weights:
+    for path in checkpoint.iterdir():
+        if path.suffix in COPIED and not path.name.endswith(LEFT):
             shutil.copyfile(path, folder / path.name)
     for name in ("preprocessor_config.json", "processor_config.json"):
         limit_pixels(folder / name, policy.settings.pixels)
@@ -138,22 +131,9 @@ def write(path: Path, weights: dict[str, tuple[Tensor, torch.dtype]], device: to
     kept: dict[str, Tensor] = {}
     for name, (weight, dtype) in weights.items():
         # Shards of a CPU-offloaded model travel by way of the GPU.
-        whole = weight.detach().to(dtype)
-        whole = whole.to(device).full_tensor() if isinstance(whole, DTensor) else whole
+        whole = weight.detach().to(dtype).to(device)
+        whole = whole.full_tensor() if isinstance(whole, DTensor) else whole
         if dist.get_rank() == 0:
-            kept[name] = whole.to("cpu", copy=True).contiguous()
+            kept[name] = whole.to("cpu", copy=True)
     if dist.get_rank() == 0:
         save_file(kept, path, metadata={"format": "pt"})
-        with open(path, "rb") as written:
-            os.fsync(written.fileno())
-
-
-def stored_types(files: dict[str, Path]) -> dict[str, torch.dtype]:
-    """The type that each tensor has in its file."""
-    types: dict[str, torch.dtype] = {}
-    for path in sorted(set(files.values())):
-        with safe_open(path, "pt") as opened:
-            for key in opened.keys():
-                stored = opened.get_slice(key)
-                types[key] = opened.get_tensor(key).dtype if not stored.get_shape() else stored[:1].dtype
-    return types

@@ -1,13 +1,14 @@
 """A checkpoint as a policy over the ranks: read by shards, frozen or adapted, under FSDP2, the head at its root."""
 
-import contextlib
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from safetensors import safe_open
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
@@ -20,8 +21,6 @@ from transformers.core_model_loading import WeightConverter, rename_source_key
 from .batches import MicroBatch
 from .settings import ModelSettings
 
-Home = tuple[nn.Module, str]  # where a weight lives: wrappers replace the parameter, never the module
-
 
 class Policy(nn.Module):
     """
@@ -31,6 +30,9 @@ class Policy(nn.Module):
     back before the next one does, and then each rank reads its own rows of each tensor from the files. What is trained
     is kept in float32, LoRA's adapters too: at learning rates around 1e-6 an update is below half a unit in the last
     place of most bfloat16 weights and would be lost. What is frozen is kept in the type that is computed in.
+
+    `homes`: name in the checkpoint to (module, attribute): wrappers replace a parameter, never its module. `types`:
+    name in the checkpoint to its type there.
     """
 
     def __init__(
@@ -45,30 +47,37 @@ class Policy(nn.Module):
     ):
         super().__init__()
         self.settings, self.device = settings, device
-        self.files = weight_files(checkpoint)
+        files = weight_files(checkpoint)
         config = AutoConfig.from_pretrained(checkpoint, local_files_only=True)
+        if getattr(config.get_text_config(), "final_logit_softcapping", None):
+            raise ValueError(f"{checkpoint}: capped logits cannot be trained")
         with torch.device("meta"):
             model = AutoModelForImageTextToText.from_config(
                 config, dtype=torch.float32, attn_implementation=settings.attention
             )
-        self.homes = find_homes(model, self.files)
-        vision, head = find_vision(model), model.get_output_embeddings()
-        if getattr(config.get_text_config(), "final_logit_softcapping", None):
-            raise ValueError(f"{checkpoint}: capped logits cannot be trained")
+        self.homes = find_homes(model, files)
+        names = ("visual", "vision_tower", "vision_model")
+        tower = next((name for name in names if hasattr(model.base_model, name)), None)
+        head = model.get_output_embeddings()
         self.vocabulary = head.weight.shape[0]
-        model.requires_grad_(trained and settings.lora is None)
-        if settings.freeze_vision and vision is not None:
-            vision.requires_grad_(False)
+        adapted = trained and settings.lora is not None
+        model.requires_grad_(trained and not adapted)
+        if settings.freeze_vision and tower:
+            getattr(model.base_model, tower).requires_grad_(False)
         self.backbone = (model.base_model,)  # no child of its own: its weights have one name, that below `model`
         fill_buffers(model, device)
         if trained and settings.gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         layers = [module for module in model.modules() if type(module).__name__ in set(model._no_split_modules or ())]
-        self.model: nn.Module = add_adapters(model, settings, vision) if trained and settings.lora else model
+        self.model: Any = add_adapters(model, settings, tower) if adapted else model
         self.head = make_head(head)
         self._shard(layers, mesh)
-        load(self.homes, self.files, mesh)
-        self._start_adapters(seed, mesh)
+        self.types = load(self.homes, files, mesh)
+        if adapted:
+            self._start_adapters(seed, mesh)
+        elif trained and settings.compute.itemsize < 4 and torch.float32 in self.types.values() and not dist.get_rank():
+            twice = "is in float32, and so will be each version, twice the size of one in bfloat16: convert it first"
+            print(f"warning: {checkpoint} {twice}", file=sys.stderr, flush=True)
 
     def _shard(self, layers: list[nn.Module], mesh: DeviceMesh) -> None:
         """Gives memory to each layer and then to the rest (embeddings, head), and shards it over the mesh."""
@@ -88,8 +97,6 @@ class Policy(nn.Module):
     def _start_adapters(self, seed: int, mesh: DeviceMesh) -> None:
         """LoRA's A as a linear layer is initialised, its B zero; the same numbers whatever the number of ranks."""
         for index, (name, weight) in enumerate(self.trainable().items()):
-            if self.settings.lora is None:
-                return
             whole = torch.zeros(weight.shape)
             if "lora_A" in name:
                 bound = 1 / math.sqrt(weight.shape[1])
@@ -100,37 +107,21 @@ class Policy(nn.Module):
         """Name to parameter (its shard) of what is trained, in a fixed order."""
         return {name: weight for name, weight in self.named_parameters() if weight.requires_grad}
 
-    def count(self) -> tuple[int, int]:
-        """Number of weights in the model and of those that are trained, adapters included."""
-        sizes = [(weight.numel(), weight.requires_grad) for weight in self.parameters()]
-        return sum(size for size, _ in sizes), sum(size for size, trained in sizes if trained)
-
-    def forget(self) -> None:
-        """Drops what was gathered at the root: without a backward pass it stays, and new weights would not be seen."""
-        self.reshard()  # type: ignore[operator]
-
-    def without_adapters(self) -> contextlib.AbstractContextManager[None]:
-        """While it lasts the model is the one that adapters were added to."""
-        model: Any = self.model
-        return model.disable_adapter() if self.settings.lora else contextlib.nullcontext()
-
     def forward(self, batch: MicroBatch, run: Callable[[nn.Module, Tensor], Any], pixels: Tensor | None = None) -> Any:
         """
         Hidden states [N, H] of the batch's rows, handed with the head to `run`. What that returns is returned: tuples
         and dicts of tensors, so that FSDP finds those that a gradient comes back through. `pixels` [P, D] are the
         batch's, where they were made before.
         """
-        more: dict[str, Tensor] = {}
-        pixels = batch.pixel_values if pixels is None else pixels
-        if pixels is not None and batch.image_grid_thw is not None:
-            more = {"pixel_values": pixels.to(self.device), "image_grid_thw": batch.image_grid_thw.to(self.device)}
-        hidden = self.backbone[0](
-            input_ids=batch.input_ids.to(self.device),
-            attention_mask=None if batch.attention_mask is None else batch.attention_mask.to(self.device),
-            position_ids=batch.position_ids.to(self.device),
-            use_cache=False,
-            **more,
-        ).last_hidden_state
+        inputs = {
+            "input_ids": batch.input_ids,
+            "attention_mask": batch.attention_mask,
+            "position_ids": batch.position_ids,
+            "pixel_values": batch.pixel_values if pixels is None else pixels,
+            "image_grid_thw": batch.image_grid_thw,
+        }
+        inputs = {name: value.to(self.device) for name, value in inputs.items() if value is not None}
+        hidden = self.backbone[0](**inputs, use_cache=False).last_hidden_state
         return run(self.head, hidden.flatten(0, 1).index_select(0, batch.rows.to(self.device)))
 
 
@@ -139,9 +130,7 @@ def weight_files(checkpoint: Path) -> dict[str, Path]:
     if not checkpoint.is_dir():
         raise FileNotFoundError(f"{checkpoint} is no folder: a checkpoint is read from disk only, download it first")
     if not (checkpoint / "config.json").exists():
-        adapters = (checkpoint / "adapter_config.json").exists()
-        hint = " (it holds LoRA adapters: give the model they belong to)" * adapters
-        raise FileNotFoundError(f"{checkpoint} has no config.json{hint}")
+        raise FileNotFoundError(f"{checkpoint} has no config.json")
     index, single = checkpoint / "model.safetensors.index.json", checkpoint / "model.safetensors"
     if index.exists():
         found = {key: checkpoint / name for key, name in json.loads(index.read_text())["weight_map"].items()}
@@ -154,80 +143,43 @@ def weight_files(checkpoint: Path) -> dict[str, Path]:
         return dict.fromkeys(opened.keys(), single)
 
 
-def check_processor(checkpoint: Path) -> None:
-    """Raises FileNotFoundError where a folder has no image processor or no tokenizer, in plain words."""
-    for what, names in (
-        ("image processor", ("preprocessor_config.json", "processor_config.json")),
-        ("tokenizer", ("tokenizer.json", "vocab.json", "tokenizer.model")),
-    ):
-        if checkpoint.is_dir() and not any((checkpoint / name).exists() for name in names):
-            raise FileNotFoundError(f"{checkpoint} has no {what}: none of {', '.join(names)}")
-
-
-def find_homes(model: PreTrainedModel, files: dict[str, Path]) -> dict[str, Home]:
+def find_homes(model: PreTrainedModel, files: dict[str, Path]) -> dict[str, tuple[nn.Module, str]]:
     """
-    Name in the checkpoint to the weight's place in the model. Checkpoints keep the names that their release had;
+    Name in the checkpoint to the weight's module and attribute. Checkpoints keep the names that their release had;
     transformers says how they are called today, and saving writes them as they were.
     Raises ValueError where a weight is on one side only, or would have to be computed from several.
     """
     transforms = get_model_conversion_mapping(model)
     converters = [item for item in transforms if isinstance(item, WeightConverter)]
     renames = [item for item in transforms if not isinstance(item, WeightConverter)]
-    known = {name: (module, attribute) for name, module, attribute, _ in persistent(model)}
+    known = dict(model.named_parameters(remove_duplicate=False))
     homes, unknown = {}, []
     for key in files:
         name, converted = rename_source_key(key, renames, converters, model.base_model_prefix, known)
-        if converted is not None:
-            raise ValueError(f"{key} has to be merged with others on loading, which is not supported: {type(model)}")
-        if name in known:
-            homes[key] = known[name]
-        else:
+        if name not in known or converted is not None:
             unknown.append(key)
+            continue
+        module, _, attribute = name.rpartition(".")
+        homes[key] = (model.get_submodule(module), attribute)
     have = {id(getattr(*home)) for home in homes.values()}
-    missing = [name for name, _, _, value in persistent(model) if id(value) not in have]
+    missing = [name for name, weight in known.items() if id(weight) not in have]
     if missing or unknown:
-        parts = [f"lacks {missing[0]} and {len(missing) - 1} more"] * bool(missing)
-        parts += [f"has {unknown[0]} and {len(unknown) - 1} more that the model has not"] * bool(unknown)
-        raise ValueError(f"the checkpoint does not fit {type(model).__name__}: it {'; it '.join(parts)}")
+        parts = f"of its weights {unknown[:3]} have no place there, and the model's {missing[:3]} are not in it"
+        raise ValueError(f"the checkpoint does not fit {type(model).__name__}: {parts}")
     return homes
 
 
-def persistent(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, Tensor]]:
-    """Each parameter and saved buffer by each of its names: (name, module, attribute, tensor)."""
-    for prefix, module in model.named_modules():
-        kept = [item for item in module._buffers.items() if item[0] not in module._non_persistent_buffers_set]
-        for attribute, value in [*module._parameters.items(), *kept]:
-            if value is not None:
-                yield f"{prefix}.{attribute}".lstrip("."), module, attribute, value
-
-
-def find_vision(model: PreTrainedModel) -> nn.Module | None:
-    """The vision tower, projector included where it is part of it."""
-    names = ("visual", "vision_tower", "vision_model")
-    return next((getattr(model.base_model, name) for name in names if hasattr(model.base_model, name)), None)
-
-
-def add_adapters(model: PreTrainedModel, settings: ModelSettings, vision: nn.Module | None) -> nn.Module:
+def add_adapters(model: PreTrainedModel, settings: ModelSettings, tower: str | None) -> nn.Module:
     """LoRA on the targets; "all-linear" is each linear layer but the head, without a frozen vision tower's."""
     from peft import LoraConfig, get_peft_model
 
     lora = settings.lora
-    assert lora is not None
-    tower = {id(module) for module in vision.modules()} if vision is not None and settings.freeze_vision else set()
-    inside = [name for name, module in model.named_modules() if id(module) in tower]
-    targets = lora.targets
-    if targets == "all-linear":
-        linear = [(name, module) for name, module in model.named_modules() if isinstance(module, nn.Linear)]
-        skipped = {id(model.get_output_embeddings()), *tower}
-        # The last part of a name is enough for PEFT, but where it is a number: there the part before it belongs to it.
-        names = [name.split(".") for name, module in linear if id(module) not in skipped]
-        targets = sorted({".".join(name[-2:] if name[-1].isdigit() else name[-1:]) for name in names})
     config = LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
-        target_modules=targets,
-        exclude_modules=rf".*\b{inside[0].rpartition('.')[2]}\b.*" if inside else None,
+        target_modules=lora.targets,
+        exclude_modules=rf".*\b{tower}\b.*" if tower and settings.freeze_vision else None,
         task_type="CAUSAL_LM",
     )
     return get_peft_model(model, config, low_cpu_mem_usage=True)
@@ -255,8 +207,11 @@ def materialize(module: nn.Module, device: torch.device, frozen: torch.dtype) ->
                 part._parameters[name] = made[id(weight)]
 
 
-def load(homes: dict[str, Home], files: dict[str, Path], mesh: DeviceMesh) -> None:
-    """Reads this rank's rows of every weight from the files."""
+def load(
+    homes: dict[str, tuple[nn.Module, str]], files: dict[str, Path], mesh: DeviceMesh
+) -> dict[str, torch.dtype]:
+    """Reads this rank's rows of every weight from the files; returns the types that they have there."""
+    types: dict[str, torch.dtype] = {}
     for path in sorted(set(files.values())):
         with safe_open(path, "pt") as opened:
             for key in (key for key in homes if files[key] == path):
@@ -264,7 +219,9 @@ def load(homes: dict[str, Home], files: dict[str, Path], mesh: DeviceMesh) -> No
                 if list(weight.shape) != stored.get_shape():
                     wanted = f"the configuration wants {list(weight.shape)}"
                     raise ValueError(f"{path}: {key} has the shape {stored.get_shape()}, {wanted}")
+                types[key] = stored[:1].dtype
                 copy_rows(weight, lambda rows, stored=stored: stored[rows], mesh)
+    return types
 
 
 @torch.no_grad()

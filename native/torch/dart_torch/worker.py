@@ -4,14 +4,15 @@ import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
 from transformers import AutoProcessor
 
@@ -19,7 +20,7 @@ from . import checkpoint
 from .batches import MicroBatch, plan
 from .head import Outcome, PolicyHead
 from .kernels import Kernels, LossSettings
-from .model import Policy, check_processor
+from .model import Policy
 from .objectives import Preference, dpo, episode_sums, kto, kto_reference_point, merge, spread, token_scales
 from .optimizer import Optimizer
 from .prompts import Encoded, Encoder
@@ -28,7 +29,6 @@ from .samples import SampleError, read_samples
 from .settings import OptimizerSettings, read, read_model
 
 T = TypeVar("T")
-Measured = list[tuple[Tensor, Tensor]]  # of each example its tokens' log-probabilities and entropies, on the CPU
 
 
 class Wanted(NamedTuple):
@@ -60,7 +60,7 @@ class Clock:
         if self.cuda:
             torch.cuda.synchronize()
         total = dict.fromkeys(("forward", "head", "backward", "optimizer"), 0.0)
-        for (_, before), (name, after) in zip(self.marks, self.marks[1:]):
+        for (_, before), (name, after) in pairwise(self.marks):
             total[name] += before.elapsed_time(after) / 1000 if self.cuda else after - before
         return total
 
@@ -74,41 +74,36 @@ class Worker:
         self.scored: dict[str, Tensor] = {}  # id to logo [tokens]
         self.moved = False  # the weights are others than those that were scored
 
-    def handle(self, request: dict[str, Any]) -> Any:
-        """The answer to a request. Raises ValueError on one that there is not, SampleFault where the next may come."""
-        actions = {name: getattr(self, name) for name in ("open", "score", "step", "save", "restore")}
-        if request["do"] not in actions:
-            raise ValueError(request.get("message") or f"no such request: {request['do']}")
-        return actions[request["do"]](request)
+    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request. Raises KeyError on one that there is not, SampleFault where the next may come."""
+        names = ("open", "score", "step", "save", "restore")
+        return {name: getattr(self, name) for name in names}[request["do"]](request)
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Loads the checkpoint onto the ranks."""
         self.objective: dict[str, Any] = request["objective"]
         self.settings = settings = read_model(request["model"])
         self.checkpoint = Path(request["checkpoint"])
-        check_processor(self.checkpoint)
-        self.kernels = kernels = Kernels(**request["kernels"])
+        self.kernels = Kernels(**request["kernels"])
         torch.manual_seed(request["seed"] * 1009 + self.rank)
-        if settings.reference == "none" and (self.objective.get("kl_beta") or {"dpo", "kto"} & set(self.objective)):
-            raise ValueError("the objective compares with a reference policy, and model.reference is none")
 
         def policy(trained: bool) -> Policy:
-            def head(layer: torch.nn.Module) -> PolicyHead:
-                return PolicyHead(layer, kernels, settings.head_chunk)
+            def head(layer: nn.Module) -> PolicyHead:
+                return PolicyHead(layer, self.kernels, settings.head_chunk)
 
             return Policy(self.checkpoint, settings, self.mesh, self.device, head, request["seed"], trained)
 
         self.policy = policy(trained=True)
-        self.reference = policy(trained=False).eval() if settings.reference == "copy" else None
+        self.reference = policy(trained=False) if settings.reference == "copy" else None
         processor = AutoProcessor.from_pretrained(self.checkpoint, local_files_only=True)
         size = processor.image_processor.size
         processor.image_processor.size = type(size)(**{**dict(size), **settings.pixels})
         self.encoder = Encoder(processor, request["blobs"], settings.max_length, self.policy.vocabulary)
         self.optimizer = Optimizer(self.policy.trainable(), read(OptimizerSettings, request["optimizer"]))
-        parameters, trainable = self.policy.count()
+        sizes = [(weight.numel(), weight.requires_grad) for weight in self.policy.parameters()]
         return {
-            "parameters": parameters,
-            "trainable": trainable,
+            "parameters": sum(size for size, _ in sizes),
+            "trainable": sum(size for size, trained in sizes if trained),
             "vocabulary": self.policy.vocabulary,
             "world_size": self.world,
             "device": self.device.type,
@@ -121,8 +116,8 @@ class Worker:
         """Entropies, and log-probabilities under the current weights, kept until later ones replace them."""
         encoded = self.read(request["file"])
         measured = self.measure(encoded)
-        self.scored = {} if self.moved else self.scored
-        self.moved = False
+        if self.moved:
+            self.scored, self.moved = {}, False
         self.scored |= {each.sample.id: logp for each, (logp, _) in zip(encoded, measured)}
         return {
             "entropy": [float(entropy.mean()) for _, entropy in measured],
@@ -136,18 +131,13 @@ class Worker:
         clock = Clock(self.device)
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats()
-        objective: dict[str, Any] = self.objective if kind == "policy" else {"surrogate": "sft"}
+        objective = self.objective if kind == "policy" else {"surrogate": "sft"}
         preference = self.prefer(encoded, request) if kind in ("dpo", "kto") else None
         clock.lap("forward")
         wanted = self.wanted(encoded, preference, kind == "policy", request["on_policy"])
-        batches = self.plan(encoded)
-        parts = []
-        self.policy.train()
-        for done, (batch, pixels) in enumerate(self.ahead(batches)):
-            parts.append(self.gradient(batch, pixels, wanted, objective, clock))
-            self.protocol.progress(done + 1, len(batches))
+        parts = [self.gradient(*batch, wanted, objective, clock) for batch in self.batches(encoded)]
         if self.reference:
-            self.reference.forget()
+            self.reference.reshard()
         statistics = merge(self.gather(merge(parts)))
         loss = statistics["loss"] if preference is None else preference.loss
         sound = statistics["nonfinite"] == 0 and abs(loss) < float("inf")
@@ -166,9 +156,8 @@ class Worker:
 
     def save(self, request: dict[str, Any]) -> dict[str, Any]:
         """Writes the weights, and with `state` what training goes on from, into an empty folder."""
-        folder = Path(request["folder"])
-        group = self.protocol.control
-        return {"files": checkpoint.save(folder, self.checkpoint, self.policy, self.optimizer, request["state"], group)}
+        place = (Path(request["folder"]), self.checkpoint)
+        return {"files": checkpoint.save(*place, self.policy, self.optimizer, request["state"], self.protocol.control)}
 
     def restore(self, request: dict[str, Any]) -> dict[str, Any]:
         """Goes on from a folder that `save` wrote with `state`."""
@@ -177,7 +166,7 @@ class Worker:
         return {}
 
     def read(self, file: str) -> list[Encoded]:
-        """The examples of a file. Raises SampleFault on every rank when one of them cannot be used."""
+        """The examples of a file. Raises SampleFault on every rank when one of them cannot use one."""
         fault, encoded = None, []
         try:
             encoded = [self.encoder.encode(sample) for sample in read_samples(file)]
@@ -188,19 +177,18 @@ class Worker:
                 raise SampleFault(*found)
         return encoded
 
-    def plan(self, encoded: list[Encoded]) -> list[MicroBatch]:
-        """This rank's micro-batches, as many as any other's."""
-        return plan(encoded, self.settings.micro_tokens, self.settings.packed, self.rank, self.world)
-
-    def ahead(self, batches: list[MicroBatch]) -> Iterator[tuple[MicroBatch, Tensor | None]]:
-        """Each micro-batch with its pixels; the next one's are read and cut meanwhile."""
+    def batches(self, encoded: list[Encoded]) -> Iterator[tuple[MicroBatch, Tensor | None]]:
+        """This rank's micro-batches, as many as any other's, with their pixels [P, D]: the next one's are read and cut
+        meanwhile."""
+        batches = plan(encoded, self.settings.micro_tokens, self.settings.packed, self.rank, self.world)
         with ThreadPoolExecutor(1) as reader:
-            coming = [reader.submit(getattr, batch, "pixel_values") for batch in batches[:1]]
-            for batch, after in zip(batches, [*batches[1:], None]):
-                pixels = coming.pop().result()
-                if after is not None:
-                    coming.append(reader.submit(getattr, after, "pixel_values"))
-                yield batch, None if pixels is None else pixels.to(self.device)
+            coming = reader.submit(getattr, batches[0], "pixel_values") if batches else None
+            for done, batch in enumerate(batches, 1):
+                pixels = coming.result()
+                if done < len(batches):
+                    coming = reader.submit(getattr, batches[done], "pixel_values")
+                yield batch, pixels
+                self.protocol.progress(done, len(batches))
 
     def gather(self, value: T) -> list[T]:
         """Every rank's value, by rank."""
@@ -208,41 +196,33 @@ class Worker:
         dist.all_gather_object(values, value, group=self.protocol.control)
         return values
 
-    @torch.no_grad()
-    def measure(self, encoded: list[Encoded], reference: bool = False) -> Measured:
-        """Log-probabilities and entropies of all replies under the policy or its reference; the same on every rank."""
+    def measure(self, encoded: list[Encoded], reference: bool = False) -> list[tuple[Tensor, Tensor]]:
+        """Each reply's log-probabilities and entropies [tokens] under the policy or its reference, on the CPU; the same
+        on every rank."""
         found: dict[int, tuple[Tensor, Tensor]] = {}
-        batches = self.plan(encoded)
-        for done, (batch, pixels) in enumerate(self.ahead(batches)):
-            logp, entropy = (value.cpu() for value in self.pass_without_gradient(batch, pixels, reference))
-            for index, begin, end in zip(batch.indices, batch.offsets.tolist(), batch.offsets.tolist()[1:]):
+        for batch, pixels in self.batches(encoded):
+            logp, entropy = (value.cpu() for value in self.look(batch, pixels, reference))
+            for index, (begin, end) in zip(batch.indices, pairwise(batch.offsets.tolist())):
                 found[index] = (logp[begin:end], entropy[begin:end])
-            self.protocol.progress(done + 1, len(batches))
-        (self.reference if reference and self.reference else self.policy).forget()
+        self.compared(reference).reshard()
         everywhere = {index: value for part in self.gather(found) for index, value in part.items()}
         return [everywhere[index] for index in range(len(encoded))]
 
     @torch.no_grad()
-    def pass_without_gradient(
-        self, batch: MicroBatch, pixels: Tensor | None, reference: bool
-    ) -> tuple[Tensor, Tensor]:
+    def look(self, batch: MicroBatch, pixels: Tensor | None, reference: bool) -> tuple[Tensor, Tensor]:
         """logp and entropy [N] of a micro-batch under the policy, or under the reference that the settings name."""
         targets = batch.targets.to(self.device)
 
         def run(head: PolicyHead, hidden: Tensor) -> tuple[Tensor, Tensor]:
             return head.score(hidden, targets, batch.temperature)
 
-        if reference and self.reference is not None:
-            return self.reference(batch, run, pixels)
-        training = self.policy.training
-        self.policy.eval()
-        try:
-            if not reference:
-                return self.policy(batch, run, pixels)
-            with self.policy.without_adapters():
-                return self.policy(batch, run, pixels)
-        finally:
-            self.policy.train(training)
+        policy = self.compared(reference).eval()
+        with policy.model.disable_adapter() if reference and policy is self.policy else nullcontext():
+            return policy(batch, run, pixels)
+
+    def compared(self, reference: bool) -> Policy:
+        """What holds the weights of the policy or of its reference, which may be the policy without adapters."""
+        return self.reference if reference and self.reference else self.policy
 
     def wanted(
         self, encoded: list[Encoded], preference: Preference | None, policy: bool, on_policy: bool
@@ -250,47 +230,47 @@ class Worker:
         """What the update wants of each example. A token's scale is its share of the whole step, over all ranks."""
         lengths = [len(each.input_ids) - each.reply_start for each in encoded]
         if preference is not None:
-            episodes = [each.sample.episode for each in encoded]
-            scales = [float(preference.scales[episode]) if episode >= 0 else 0.0 for episode in episodes]
+            # Episode -1 is none.
+            scales = [*preference.scales.tolist(), 0.0]
+            scales = [scales[each.sample.episode] for each in encoded]
         else:
             aggregation = self.objective.get("aggregation", "token-mean")
             scales = token_scales(lengths, aggregation, self.objective.get("aggregation_constant"))
         wanted = []
         for each, length, scale in zip(encoded, lengths, scales):
-            sample, unknown = each.sample, torch.full((length,), torch.nan)
-            if policy and not on_policy and sample.id not in self.scored:
-                raise ValueError(f"{sample.where}: a step off the policy needs the example scored before")
-            old = self.scored[sample.id] if policy and not on_policy else unknown
-            rollout = unknown if sample.rollout_logp is None else torch.tensor(sample.rollout_logp)
+            sample = each.sample
+            old = rollout = torch.full((length,), torch.nan)
+            if policy and not on_policy:
+                if sample.id not in self.scored:
+                    raise ValueError(f"{sample.where}: a step off the policy needs the example scored before")
+                old = self.scored[sample.id]
+            if sample.rollout_logp is not None:
+                rollout = torch.tensor(sample.rollout_logp)
             wanted.append(Wanted(scale, sample.advantage if policy else 1.0, old, rollout))
         return wanted
 
     def gradient(
-        self,
-        batch: MicroBatch,
-        pixels: Tensor | None,
-        wanted: list[Wanted],
-        objective: dict[str, Any],
-        clock: Clock,
+        self, batch: MicroBatch, pixels: Tensor | None, wanted: list[Wanted], objective: dict[str, Any], clock: Clock
     ) -> dict[str, float]:
         """Adds one micro-batch's share to the gradients; returns its statistics."""
         settings = LossSettings.of(objective, batch.temperature)
-        reference = self.pass_without_gradient(batch, pixels, reference=True)[0] if settings.kl_beta else None
+        reference = self.look(batch, pixels, reference=True)[0] if settings.kl_beta else None
         offsets, targets = batch.offsets.to(self.device), batch.targets.to(self.device)
-        nothing = torch.full(targets.shape, torch.nan)
-        parts = [Wanted(0.0, 0.0, nothing, nothing) if index < 0 else wanted[index] for index in batch.indices]
-        filler = batch.indices[0] < 0
-        targets = torch.full_like(targets, -1) if filler else targets
-        old, rollout = (torch.cat(each).to(self.device) for each in zip(*(part[2:] for part in parts)))
-        scale, advantage = (spread(each, offsets) for each in zip(*(part[:2] for part in parts)))
+        filler = batch.indices == [-1]
+        if filler:
+            nothing = torch.full(targets.shape, torch.nan)
+            targets, wanted = torch.full_like(targets, -1), [Wanted(0.0, 0.0, nothing, nothing)]
+        scale, advantage, old, rollout = zip(*(wanted[index] for index in batch.indices))
+        shares = (spread(scale, offsets), spread(advantage, offsets))
+        logps = (torch.cat(old).to(self.device), torch.cat(rollout).to(self.device), reference)
 
         def run(head: PolicyHead, hidden: Tensor) -> Outcome:
             clock.lap("forward")
-            outcome = head(hidden, targets, offsets, scale, advantage, old, rollout, reference, settings)
+            outcome = head(hidden, targets, offsets, *shares, *logps, settings)
             clock.lap("head")
             return outcome
 
-        outcome: Outcome = self.policy(batch, run, pixels)
+        outcome: Outcome = self.policy.train()(batch, run, pixels)
         outcome.loss.backward()
         clock.lap("backward")
         return merge([]) if filler else outcome.statistics
@@ -320,9 +300,7 @@ class Worker:
     def memory(self) -> int:
         """The most bytes that any rank used: of its GPU since the last step began, or of its process."""
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        if self.device.type == "cuda":
-            own = torch.cuda.max_memory_allocated()
-        return max(self.gather(own))
+        return max(self.gather(torch.cuda.max_memory_allocated() if self.device.type == "cuda" else own))
 
 
 def mismatched(encoded: list[Encoded]) -> tuple[list[Encoded], list[int]]:
@@ -336,23 +314,21 @@ def mismatched(encoded: list[Encoded]) -> tuple[list[Encoded], list[int]]:
     for each in encoded:
         members.setdefault(each.sample.episode, []).append(each)
     order = sorted(episode for episode in members if episode >= 0)
-    pairs = list(zip(order, [order[-1], *order])) if len(order) > 1 else []
-    moved = [
-        (with_reply(members[episode][min(step, len(members[episode]) - 1)], reply), episode)
-        for episode, before in pairs
-        for step, reply in enumerate(members[before])
-    ]
-    return [each for each, _ in moved], [episode for _, episode in moved]
+    moved, owners = [], []
+    for place, episode in enumerate(order if len(order) > 1 else []):
+        prompts = members[episode]
+        for step, reply in enumerate(members[order[place - 1]]):
+            moved.append(with_reply(prompts[min(step, len(prompts) - 1)], reply))
+            owners.append(episode)
+    return moved, owners
 
 
 def with_reply(prompt: Encoded, other: Encoded) -> Encoded:
     """The prompt of one example with the reply of another."""
-    reply = other.input_ids[other.reply_start :]
-    begin = prompt.position_ids[:, prompt.reply_start, None]
+    reply, start = other.input_ids[other.reply_start :], prompt.reply_start
+    positions = prompt.position_ids[:, start, None] + torch.arange(len(reply))
     return replace(
         prompt,
-        input_ids=torch.cat([prompt.input_ids[: prompt.reply_start], reply]),
-        position_ids=torch.cat(
-            [prompt.position_ids[:, : prompt.reply_start], begin + torch.arange(len(reply))], dim=1
-        ),
+        input_ids=torch.cat([prompt.input_ids[:start], reply]),
+        position_ids=torch.cat([prompt.position_ids[:, :start], positions], dim=1),
     )
