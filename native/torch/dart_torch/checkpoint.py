@@ -7,7 +7,6 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.distributed.tensor import DTensor
@@ -120,7 +119,7 @@ def save_adapters(folder: Path, checkpoint: Path, policy: Policy) -> None:
     }
     write(folder / "adapter_model.safetensors", weights, policy.device)
     if dist.get_rank() == 0:
-        config = policy.model.peft_config["default"]  # type: ignore[index, union-attr]
+        config = policy.model.peft_config["default"]
         config.base_model_name_or_path, config.inference_mode = str(checkpoint), True
         config.save_pretrained(folder)
 
