@@ -34,6 +34,7 @@ def main() -> None:
     except BaseException as error:
         protocol.fail(error)
     dist.barrier(protocol.control)
+    protocol.close()
     dist.destroy_process_group()
     protocol.answer({})
 

@@ -33,9 +33,10 @@ class Protocol:
         self.request: dict[str, Any] = {}
         self.told = 0.0
         self.lock = threading.Lock()
-        self.over = False
+        self.over, self.closed = False, threading.Event()
+        self.watch = threading.Thread(target=self._watch, daemon=True)
         if self.rank == 0:
-            threading.Thread(target=self._watch, daemon=True).start()
+            self.watch.start()
 
     def next(self) -> dict[str, Any]:
         """The next request, the same on every rank. The end of stdin is a request to close; waits without limit."""
@@ -82,12 +83,19 @@ class Protocol:
                 time.sleep(0.05)
         os._exit(1)
 
+    def close(self) -> None:
+        """Ends the watch: a thread that is inside the store while Python ends would abort the process."""
+        self.closed.set()
+        if self.rank == 0:
+            self.watch.join()
+
     def _watch(self) -> None:
         store = open_store()
         # An error of the store: torchrun is gone; stdin's end or the ranks themselves will tell.
         with contextlib.suppress(Exception):
             while not store.check([FAILURE]):
-                time.sleep(0.2)
+                if self.closed.wait(0.2):
+                    return
             self._end(json.loads(store.get(FAILURE)))
             store.set(ANSWERED, "1")
             os._exit(1)

@@ -34,6 +34,14 @@ if os.environ["RANK"] == "1":
 runpy.run_module("dart_torch", run_name="__main__")
 """
 
+# The trainer, which tells of each micro-batch.
+TELLING = """
+import runpy
+from dart_torch import protocol
+protocol.PROGRESS = 0
+runpy.run_module("dart_torch", run_name="__main__")
+"""
+
 
 class Trainer(unittest.TestCase):
     folder: Path
@@ -52,7 +60,9 @@ class Trainer(unittest.TestCase):
         return load_file(folder / "model.safetensors")
 
     def test_what_it_says_of_itself_and_what_it_takes_in_stride(self) -> None:
-        with World(2) as world:
+        script = self.folder / "telling.py"
+        script.write_text(TELLING)
+        with World(2, script) as world:
             opened = world.open(self.folder / "base", self.blobs)
             self.assertGreater(opened.pop("memory_bytes"), 1 << 20)
             self.assertEqual(
@@ -85,12 +95,12 @@ class Trainer(unittest.TestCase):
                 self.assertTrue(all((before[name] != after[name]).any() for name in before))
             with self.subTest("a long request tells how far it is"):
                 lines = [json.loads(line) for line in self.file.read_text().splitlines()]
-                many = [{**line, "id": f"{line['id']}:{n}"} for n in range(60) for line in lines]
+                many = [{**line, "id": f"{line['id']}:{n}"} for n in range(2) for line in lines]
                 world.open(self.folder / "base", self.blobs, micro_tokens=1)
+                world.events.clear()
                 world.ask("score", file=str(tiny.write_samples(self.folder / "many.ndjson", many)))
-                self.assertGreater(len(world.events), 0)
-                event = world.events[0]
-                self.assertEqual((event["event"], event["do"], event["of"]), ("progress", "score", 90))
+                told = [(event["event"], event["do"], event["done"], event["of"]) for event in world.events]
+                self.assertEqual(told, [("progress", "score", done, 3) for done in (1, 2, 3)])
             self.assertEqual(world.close(), 0)
             self.assertNotIn("terminate called", "".join(world.errors))
 
