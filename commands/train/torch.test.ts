@@ -151,8 +151,8 @@ describe('dart-train --engine torch', () => {
     expect(messages.slice(2)).toEqual([said, image('a'.repeat(64)), said, image(screenshot)]);
     expect(messages[0]!.content).toContain('pixels of the screenshot as you see it');
     expect(messages[1]!.content).toEqual([{ type: 'text', text: expect.stringMatching(/^Task: /) }]);
-    // 300 is not in a vocabulary of 300.
-    expect(third!.reply_ids).toBeNull();
+    // 300 is not in a vocabulary of 300: the ranks refuse it by the sample's name.
+    expect(third!.reply_ids).toEqual([7, 300]);
   });
 
   it('scores before the steps that need it, once', async () => {

@@ -7,7 +7,7 @@ import type { Episode } from '../engine.ts';
 import { makeExample } from '../learner.testing.ts';
 import { PRESETS } from '../presets.ts';
 import { freshState } from '../state.ts';
-import { TorchEngine } from './engine.ts';
+import { spaceError, TorchEngine } from './engine.ts';
 import { endedRank } from './failure.ts';
 import { sampleFileOf } from './sample_file.ts';
 import type { TorchSettings } from './settings.ts';
@@ -84,11 +84,11 @@ describe('TorchEngine', () => {
     expect(asked()).toEqual(['open', 'step', 'close', 'open', 'score', 'close']);
   });
 
-  it('knows the ids of its vocabulary, and leaves no file behind', async () => {
+  it('leaves ids beyond the vocabulary to the ranks, which name the sample, and no file behind', async () => {
     const engine = await open();
     expect([engine.isReply([0, 299]), engine.isReply([300]), engine.isReply([-1]), engine.isReply([1.5])]).toEqual([
       true,
-      false,
+      true,
       false,
       false,
     ]);
@@ -104,6 +104,22 @@ describe('TorchEngine', () => {
     expect(failures).toMatchObject([{ reason: { message: 'rank 1: ValueError: no such layer' } }]);
     await expect(engine.save(folder, { ...freshState('base'), updates: 1 })).rejects.toThrow('no such layer');
     await engine.close();
+  });
+});
+
+describe('spaceError', () => {
+  const died = new Error('rank 0 ended with exit code 1');
+  const free = (bavail: number) => async () => ({ bavail, bsize: 4096 });
+
+  it('names the full disk that the ranks could not tell of', async () => {
+    const full = (await spaceError(died, 'runs/tars', free(255))) as Error;
+    expect(full.message).toBe('cannot publish: the disk is full');
+    expect(full).toMatchObject({ where: 'runs/tars', hint: 'free some space, or another disk' });
+  });
+
+  it('leaves the error as it is where there is space, or nobody knows', async () => {
+    expect(await spaceError(died, 'runs/tars', free(256))).toBe(died);
+    expect(await spaceError(died, 'runs/tars', () => Promise.reject(new Error('gone')))).toBe(died);
   });
 });
 

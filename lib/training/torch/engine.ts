@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { addStatistics, type PolicyStatistics } from '../../../native/index.ts';
 import { DartError } from '../../errors.ts';
+import { fileError } from '../../stream/errno.ts';
 import type { Batch, Engine, StepResult, StepSettings } from '../engine.ts';
 import type { Example } from '../examples.ts';
 import { TRAIN_METRICS, type TrainMetric, type TrainMetrics } from '../metrics.ts';
@@ -79,8 +80,9 @@ export class TorchEngine implements Engine {
     return 'later';
   }
 
+  /** Ids beyond the vocabulary too: the ranks refuse them by the sample's name, since another checkpoint sampled it. */
   isReply(ids: readonly number[]): boolean {
-    return ids.every((id) => Number.isInteger(id) && id >= 0 && id < this.opened.vocabulary);
+    return ids.every((id) => Number.isInteger(id) && id >= 0);
   }
 
   async measure(examples: readonly Example[]): Promise<number[]> {
@@ -117,7 +119,11 @@ export class TorchEngine implements Engine {
   async save(folder: string, state: TrainerState): Promise<void> {
     // Nothing was learned: the version is the checkpoint itself, of which no copy is needed.
     if (this.#isBase(state)) return linkModel(this.#options.place.checkpoint, folder);
-    const { files } = checked('save', await this.#workers.ask({ do: 'save', folder, state: true }));
+    const saved = this.#workers.ask({ do: 'save', folder, state: true });
+    const answer = await saved.catch(async (error: unknown) => {
+      throw await spaceError(error, folder);
+    });
+    const { files } = checked('save', answer);
     const lost = files.find((name) => !existsSync(join(folder, name)));
     if (lost !== undefined) throw broken('save', `a file that is not there: ${join(folder, lost)}`);
     // safetensors writes files that only their owner can read; a server may run as somebody else.
@@ -169,6 +175,24 @@ export class TorchEngine implements Engine {
       await rm(file, { force: true });
     }
   }
+}
+
+/** Less free space than this is none: parts of files fill the rest. */
+const NO_SPACE = 1 << 20;
+
+/**
+ * What failed while a version was written, or that the disk is full where it is: the ranks' own words go through a file in
+ * the same folder, and are lost then.
+ * @param look Free space of a folder: `bavail` blocks of `bsize` bytes.
+ */
+export async function spaceError(
+  error: unknown,
+  folder: string,
+  look: (path: string) => Promise<{ bavail: number; bsize: number }> = statfs,
+): Promise<unknown> {
+  const disk = await look(folder).catch(() => null);
+  if (disk === null || disk.bavail * disk.bsize >= NO_SPACE) return error;
+  return fileError(Object.assign(new Error('no space left', { cause: error }), { code: 'ENOSPC' }), 'publish', folder);
 }
 
 async function start({ settings, objective, place }: TorchOptions): Promise<{ workers: Workers; opened: TorchOpened }> {

@@ -106,7 +106,8 @@ class Encoder:
         ids = prompt + reply
         outside = next((token for token in ids if not 0 <= token < self.vocabulary), None)
         if outside is not None:
-            raise SampleError(sample.where, f"token {outside} is outside the vocabulary of {self.vocabulary}")
+            what = f"token {outside} is outside the vocabulary of {self.vocabulary}. Try: the checkpoint that sampled it"
+            raise SampleError(sample.where, what)
         if len(ids) > self.max_length:
             pads = prompt.count(self.pad)
             what = f"{len(ids)} tokens ({len(prompt)} of the prompt, {pads} of them images, {len(reply)} of the reply)"

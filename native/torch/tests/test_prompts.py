@@ -154,13 +154,14 @@ class Encode(Files):
             )
 
     def test_refuses_tokens_that_the_model_has_not_and_replies_of_nothing(self):
+        hint = ". Try: the checkpoint that sampled it"
         messages = tiny.conversation(self.small)
-        self.assertEqual(self.refusal(messages, reply_ids=[265]), "token 265 is outside the vocabulary of 265")
-        self.assertEqual(self.refusal(messages, reply_ids=[-1]), "token -1 is outside the vocabulary of 265")
+        self.assertEqual(self.refusal(messages, reply_ids=[265]), "token 265 is outside the vocabulary of 265" + hint)
+        self.assertEqual(self.refusal(messages, reply_ids=[-1]), "token -1 is outside the vocabulary of 265" + hint)
         wider = Encoder(self.processor, self.blobs, max_length=4096, vocabulary=300)
         sample = self.samples(tiny.example("a", messages, reply_ids=[299]))[0]
         self.assertEqual(wider.encode(sample).input_ids[-1], 299)
-        self.assertEqual(self.refusal(messages, wider, reply_ids=[300]), "token 300 is outside the vocabulary of 300")
+        self.assertEqual(self.refusal(messages, wider, reply_ids=[300]), "token 300 is outside the vocabulary of 300" + hint)
         self.assertEqual(self.refusal(messages, reply="", finish="length"), "the reply is empty")
         self.assertEqual(self.refusal([], prompt_ids=[]), "the prompt is empty")
         for token in (PAD, 264):
