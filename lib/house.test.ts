@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const EXCEPTIONS: Record<string, string[]> = {
   'lib/environment': ['lib/stream'],
   'lib/rollout': ['lib/stream', 'lib/guest/guest.ts'],
-  'lib/training': ['lib/policy/openai/prompt.ts', 'lib/policy/policy.ts', 'lib/rollout/spawn_tied.ts'],
+  'lib/training': ['lib/policy/openai/prompt.ts', 'lib/policy/policy.ts'],
   commands: ['native/kernels.bench.ts'],
 };
 

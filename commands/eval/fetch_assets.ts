@@ -6,7 +6,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError, EXIT, messageOf } from '../../lib/errors.ts';
 import type { Asset, AssetCache } from '../../lib/osworld/assets_cache.ts';
 import { needsOf } from '../../lib/osworld/needs.ts';
-import { counted } from '../../lib/report/tables.ts';
+import { counted } from '../../lib/stream/counted.ts';
 import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { assetCacheOf } from '../assets.ts';
 import { tasksOf } from './tasks.ts';

@@ -9,7 +9,8 @@ import { type Comparison, compareResults, type Gate } from '../../lib/report/com
 import { reportOf } from '../../lib/report/document.ts';
 import type { Evaluation } from '../../lib/report/evaluation.ts';
 import { baselineGate, type GateResult, scoredGate, thresholdGate } from '../../lib/report/gates.ts';
-import { counted, domainTable, percent } from '../../lib/report/tables.ts';
+import { domainTable, percent } from '../../lib/report/tables.ts';
+import { counted } from '../../lib/stream/counted.ts';
 import type { Summary } from '../../lib/stream/records.ts';
 import { checkWritable, wantedReports } from './report_options.ts';
 import { type PageParts, writeReports } from './reports.ts';

@@ -4,6 +4,7 @@ import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { DartError } from '../../lib/errors.ts';
+import { counted } from '../../lib/stream/counted.ts';
 import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import type { SessionOutput } from '../../lib/training/session.ts';
@@ -46,6 +47,11 @@ export class Report implements SessionOutput {
     this.#progress.update(line);
   }
 
+  /** How far the engine is within an update. */
+  detail(line: string): void {
+    this.#progress.detail(line);
+  }
+
   note(line: string): void {
     logOf(this.#context).info(line);
   }
@@ -57,7 +63,9 @@ export class Report implements SessionOutput {
   /** The end of a run: summary, last line, table. Throws where the reader has left or nothing more could be written. */
   async finish(summary: Summary): Promise<void> {
     await this.record(summary);
-    this.#progress.done(`version ${summary.version} after ${summary.updates} updates (${summary.stopped})`);
+    this.#progress.done(
+      `version ${summary.version} after ${counted(Number(summary.updates), 'update')} (${summary.stopped})`,
+    );
     if (this.#context.options.table === true) {
       await printTable(this.#context.io, ['metric of the last update', 'value'], [...this.#metrics]);
     }

@@ -63,7 +63,7 @@ async function chooseEngine(
 async function train(context: CommandContext, { dir, stop, chosen }: Place, settings: TrainSettings): Promise<number> {
   logOf(context).info(chosen.text);
   let report: Report | null = null;
-  const progress = (line: string) => report?.progress(line);
+  const progress = (line: string) => report?.detail(line);
   const { engine, baseSha256 } = await chosen.open({ dir, signal: stop.signal, progress });
   const closing: { close(): unknown }[] = [engine];
   try {

@@ -5,6 +5,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { DartError } from '../../lib/errors.ts';
 import type { Coordinates } from '../../lib/policy/policy.ts';
 import type { BlobStore } from '../../lib/stream/blobs.ts';
+import { counted } from '../../lib/stream/counted.ts';
 import { needsReference, type Objective } from '../../lib/training/presets.ts';
 import { TorchEngine, type TorchOpened } from '../../lib/training/torch/engine.ts';
 import { planTorchPolicy, readTorchPolicy, writeTorchPolicy } from '../../lib/training/torch/policy_file.ts';
@@ -47,12 +48,9 @@ export async function chooseTorch(
     text: `torch engine: ${text}`,
     keepStates: numberOf(options, 'keep-states')!,
     async open({ signal, progress }) {
-      const place = { checkpoint: base.path, blobs: blobs.dir, scratch: join(dir, '.torch'), env: io.env };
-      const around = {
-        log,
-        onProgress: progress,
-      };
-      const engine = await TorchEngine.open({ settings, objective, place: { ...place, ...around, signal } });
+      const paths = { checkpoint: base.path, blobs: blobs.dir, scratch: join(dir, '.torch') };
+      const place = { ...paths, env: io.env, log, signal, onProgress: progress };
+      const engine = await TorchEngine.open({ settings, objective, place });
       log.info(describe(engine.opened));
       try {
         await writeTorchPolicy(dir, base, lora);
@@ -179,7 +177,7 @@ function refuseOnnxOptions(options: Options): void {
 
 function describe({ world_size, device, backend, dtype, parameters, trainable, memory_bytes }: TorchOpened): string {
   const count = (n: number) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} million` : String(n));
-  const ranks = world_size === 1 ? '1 rank' : `${world_size} ranks`;
+  const ranks = counted(world_size, 'rank');
   const memory = memory_bytes ? `, ${(memory_bytes / 2 ** 30).toFixed(1)} GiB a rank` : '';
   return `${ranks} on ${device} (${backend}), ${dtype}: ${count(parameters)} weights, ${count(trainable)} of them trained${memory}`;
 }

@@ -30,6 +30,23 @@ describe('--progress', () => {
     expect(io.err()).toMatch(/look 2\ndart-x: run: over\n$/);
   });
 
+  it('tells details between news, and never in their place', () => {
+    const { io, progress } = progressOf({ progress: 'auto' });
+    vi.advanceTimersByTime(10_000);
+    progress.detail('1 of 3');
+    progress.detail('2 of 3');
+    vi.advanceTimersByTime(1000);
+    progress.update('update 1');
+    vi.advanceTimersByTime(9999);
+    progress.detail('1 of 3 again');
+    vi.advanceTimersByTime(1);
+    progress.detail('2 of 3 again');
+    progress.update('update 2');
+    const told = ['1 of 3', 'update 1', '2 of 3 again', 'update 2'];
+    expect(io.err()).toBe(told.map((line) => `dart-x: run: ${line}\n`).join(''));
+    progress.stop();
+  });
+
   it('writes lines to a terminal that asks for them', () => {
     const { io, progress } = progressOf({ progress: 'lines' }, { isTTY: true, columns: 80 });
     progress.watch(() => 'x');

@@ -42,6 +42,7 @@ export class Progress {
   #spinner: Ora | null = null;
   #stopped = false;
   #next = 0;
+  #nextDetail = 0;
   #text = '';
 
   constructor(context: CommandContext, title: string, { lineEveryMs = LINE_EVERY_MS }: ProgressOptions = {}) {
@@ -71,8 +72,25 @@ export class Progress {
     if (this.#mute || this.#stopped) return;
     const now = Date.now();
     if (now < this.#next) return;
-    this.#next = now + (this.#terminal ? TEXT_EVERY_MS : this.#lineEveryMs);
-    this.#text = typeof text === 'string' ? text : text();
+    this.#next = now + this.#everyMs;
+    this.#show(typeof text === 'string' ? text : text());
+  }
+
+  /** As `update`, of what goes on between two of them: a detail never keeps the next one of those from being shown. */
+  detail(text: string): void {
+    if (this.#mute || this.#stopped) return;
+    const now = Date.now();
+    if (now < Math.max(this.#next, this.#nextDetail)) return;
+    this.#nextDetail = now + this.#everyMs;
+    this.#show(text);
+  }
+
+  get #everyMs(): number {
+    return this.#terminal ? TEXT_EVERY_MS : this.#lineEveryMs;
+  }
+
+  #show(text: string): void {
+    this.#text = text;
     if (!this.#terminal) this.#log.info(`${this.#title}: ${this.#text}`);
     else if (this.#spinner) this.#spinner.text = this.#whole();
   }

@@ -9,11 +9,6 @@ export function percent(share: number, digits = 1): string {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
-/** `1 file`, `2 files`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** Two numbers in words that differ where the numbers do: `72.08%` and `72.10%`, not `72.1%` twice. */
 export function apart(
   format: (value: number, digits: number) => string,

@@ -3,8 +3,8 @@ import type { ResultPromise } from 'execa';
 import { delay } from '../environment/waiting.ts';
 import { DartError, messageOf } from '../errors.ts';
 import { callServer } from '../policy/openai/call.ts';
+import { tied } from '../stream/spawn_tied.ts';
 import { checkedCommand, filled, type SpawnPlace } from './spawn_command.ts';
-import { tied } from './spawn_tied.ts';
 
 export interface OwnedServerOptions {
   /** `vllm serve {model} --port {port}` */

@@ -1,7 +1,8 @@
 import { DartError, EXIT } from '../errors.ts';
+import { counted } from '../stream/counted.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
-import { type Material, many } from './epochs.ts';
+import type { Material } from './epochs.ts';
 import { demonstrated, type Example, examplesOfSteps, examplesOfTrajectory } from './examples.ts';
 import type { Spelling } from './spelling.ts';
 
@@ -52,14 +53,14 @@ export async function collectDemonstrations(
 
 function materialOf({ examples, episodes, refused, unspelt }: Demonstrations): Material {
   const left = [
-    refused > 0 ? `${many(refused, 'episode')} not imitated` : '',
-    unspelt > 0 ? `${many(unspelt, 'step')} not spelt` : '',
+    refused > 0 ? `${counted(refused, 'episode')} not imitated` : '',
+    unspelt > 0 ? `${counted(unspelt, 'step')} not spelt` : '',
   ];
   const notes = left.filter(Boolean).join(', ');
   return {
     batch: { kind: 'sft', units: examples },
     counts: { episodes, refused, unspelt_steps: unspelt, demonstrated_steps: examples.length },
-    note: `${many(examples.length, 'step')} of ${many(episodes, 'episode')} to imitate${notes ? ` (${notes})` : ''}`,
+    note: `${counted(examples.length, 'step')} of ${counted(episodes, 'episode')} to imitate${notes ? ` (${notes})` : ''}`,
     problem: examples.length > 0 ? null : nothing(),
   };
 }

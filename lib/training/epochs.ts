@@ -71,8 +71,3 @@ async function oneUpdate(
 export function updatesInEpochs(units: number, options: { epochs: number; batchUnits: number }): number {
   return options.epochs * Math.ceil(units / options.batchUnits);
 }
-
-/** `1 pair`, `2 pairs`. */
-export function many(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
-}

@@ -168,6 +168,16 @@ describe('trainOnSamples', () => {
     expect(session.state.groups).toEqual(['a', 'b']);
   });
 
+  it('says why nothing was learned, where there was something to learn from', async () => {
+    const empty = { step: makeStep(0, { text: '', token_ids: [], logprobs: [] }) };
+    const records = [...group('a', 2, empty), ...group('b', 2, empty), ...group('c', 3).slice(0, 2)];
+    const { warnings } = await train(reading(records));
+    expect(warnings).toEqual([
+      'nothing could be learned: 2 groups unspelt (docs/metrics.md)',
+      '1 group not whole, such as c with 2 of 3 steps',
+    ]);
+  });
+
   it('counts by reason what dart-curate left out since the last update', async () => {
     const left = (reason?: string) => ({ type: 'event', v: 1, event: 'group_rejected', reason }) as AnyRecord;
     const records = [left('all_failed'), left('all_failed'), left('stale'), left(), ...group('a', 4)];

@@ -1,4 +1,5 @@
 import { DartError } from '../errors.ts';
+import { counted } from '../stream/counted.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import { untilAborted } from '../stream/waiting.ts';
@@ -6,7 +7,7 @@ import { GroupGatherer, type WholeGroup } from './groups.ts';
 import { PassedRecords } from './passed.ts';
 import { type BatchSize, Pending } from './pending.ts';
 import type { PolicyObjective } from './presets.ts';
-import { rejectionOf } from './rejections.ts';
+import { type Rejections, rejectionOf } from './rejections.ts';
 import { groupMetrics, updateMetrics } from './report.ts';
 import { selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
@@ -54,6 +55,8 @@ export async function trainOnSamples(
   await session.publish();
   const unlike = stopped === 'end-of-input' ? loop.passed.describe() : null;
   if (unlike !== null) session.warn(unlike);
+  else if (stopped === 'end-of-input' && session.state.updates === 0)
+    tellWhy(session, loop.pending.rejections, gatherer);
   return {
     stopped,
     groups_rejected: loop.rejected,
@@ -63,6 +66,16 @@ export async function trainOnSamples(
     steps_left: loop.pending.steps,
     samples_repeated: gatherer.repeated,
   };
+}
+
+/** A run that had samples and no update says what became of them. */
+function tellWhy(session: Session, rejections: Rejections, gatherer: GroupGatherer): void {
+  const held = gatherer.held();
+  if (rejections.total > 0) session.warn(`nothing could be learned: ${rejections.describe()} (docs/metrics.md)`);
+  if (held.length > 0) {
+    const { groupId, have, need } = held[0]!;
+    session.warn(`${counted(held.length, 'group')} not whole, such as ${groupId} with ${have} of ${need} steps`);
+  }
 }
 
 /** Runs the loop; bad input ends it, but not before what was learned is published. */

@@ -1,9 +1,10 @@
 import { DartError, EXIT } from '../errors.ts';
+import { counted } from '../stream/counted.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import type { Preference } from '../stream/records.ts';
 import type { Episode, LabelledEpisode, Pair } from './engine.ts';
-import { type Material, many } from './epochs.ts';
+import type { Material } from './epochs.ts';
 import { examplesOfSteps } from './examples.ts';
 import type { Objective } from './presets.ts';
 import type { Spelling } from './spelling.ts';
@@ -102,7 +103,7 @@ function pairs({ units, unspelt }: Gathered<Pair>): Material {
   return {
     batch: { kind: 'dpo', units },
     counts: { pairs: units.length, preferred_steps: steps, unspelt_pairs: unspelt },
-    note: `${many(units.length, 'pair')} of episodes, ${many(steps, 'step')}${left(unspelt, 'pair')}`,
+    note: `${counted(units.length, 'pair')} of episodes, ${counted(steps, 'step')}${left(unspelt, 'pair')}`,
     problem: units.length > 0 ? null : nothing('dpo', unspelt),
   };
 }
@@ -115,7 +116,7 @@ function labelled({ units, unspelt }: Gathered<LabelledEpisode>, objective: KtoO
   return {
     batch: { kind: 'kto', units },
     counts: { desirable, undesirable, preferred_steps: steps, unspelt_episodes: unspelt },
-    note: `${kinds} episodes, ${many(steps, 'step')}${left(unspelt, 'episode')}`,
+    note: `${kinds} episodes, ${counted(steps, 'step')}${left(unspelt, 'episode')}`,
     problem: units.length === 0 ? nothing('kto', unspelt) : oneKind(desirable, undesirable),
     advice: unbalanced(desirable, undesirable, objective),
   };
@@ -136,7 +137,7 @@ function unbalanced(desirable: number, undesirable: number, objective: KtoObject
 }
 
 function left(unspelt: number, what: string): string {
-  return unspelt > 0 ? ` (${many(unspelt, what)} not spelt)` : '';
+  return unspelt > 0 ? ` (${counted(unspelt, what)} not spelt)` : '';
 }
 
 function nothing(kind: 'dpo' | 'kto', unspelt: number): DartError {
@@ -149,7 +150,7 @@ function nothing(kind: 'dpo' | 'kto', unspelt: number): DartError {
 
 function oneKind(desirable: number, undesirable: number): DartError | null {
   if (desirable > 0 && undesirable > 0) return null;
-  const all = many(desirable + undesirable, 'episode');
+  const all = counted(desirable + undesirable, 'episode');
   return new DartError(`kto needs desirable and undesirable episodes, and has only ${all} of one kind`, {
     where: `${desirable} desirable, ${undesirable} undesirable`,
     hint: 'more trajectories, or another --threshold of dart-curate pairs; nothing was published',

@@ -1,3 +1,4 @@
+import { counted } from '../stream/counted.ts';
 import type { AnyRecord } from '../stream/records.ts';
 import type { TrainMetrics } from './metrics.ts';
 
@@ -31,6 +32,11 @@ export class Rejections {
 
   get total(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** `2 groups unspelt, 1 group stale`. */
+  describe(): string {
+    return [...this.#counts].map(([reason, count]) => `${counted(count, 'group')} ${reason}`).join(', ');
   }
 
   metrics(): TrainMetrics {

@@ -1,3 +1,4 @@
+import { counted } from '../stream/counted.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Summary } from '../stream/records.ts';
 import { untilAborted } from '../stream/waiting.ts';
@@ -127,6 +128,8 @@ async function begin(
   }
   const state = await publisher.resume(version, learner.engine);
   learner.updates = state.updates;
-  output.note(`going on from version ${version}: ${state.updates} updates, ${state.samples} steps so far`);
+  output.note(
+    `going on from version ${version}: ${counted(state.updates, 'update')}, ${counted(state.samples, 'step')} so far`,
+  );
   return state;
 }

@@ -1,5 +1,6 @@
+import { counted } from '../../stream/counted.ts';
 import type { Step, Trajectory } from '../../stream/records.ts';
-import { counted, durationWords } from './words.ts';
+import { durationWords } from './words.ts';
 
 /** A reply in its two parts, for people. Together they are the whole reply but for the words that mark them. */
 export interface ReplyParts {

@@ -1,8 +1,9 @@
+import { counted } from '../../stream/counted.ts';
 import type { Step, Trajectory } from '../../stream/records.ts';
 import { visible } from '../../stream/visible.ts';
 import { replyParts, stepTimes, trajectoryFacts } from './facts.ts';
 import { shownTokens, stepValue } from './tokens.ts';
-import { actionWords, counted } from './words.ts';
+import { actionWords } from './words.ts';
 
 export interface PlainOptions {
   /** ANSI colours. */

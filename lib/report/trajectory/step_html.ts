@@ -1,10 +1,11 @@
+import { counted } from '../../stream/counted.ts';
 import type { Step } from '../../stream/records.ts';
 import { replyParts, stepFacts } from './facts.ts';
 import { Html, html } from './html.ts';
 import { actionChips, actionMarks } from './overlay.ts';
 import type { Screen } from './screens.ts';
 import { binOf, type ShownToken, shownTokens, stepValue, type TokenTexts } from './tokens.ts';
-import { actionWords, counted } from './words.ts';
+import { actionWords } from './words.ts';
 
 /** Tokens of one step that are shown one by one; a reply of more is cut, and says so. */
 const MOST_TOKENS = 4000;

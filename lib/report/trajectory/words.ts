@@ -47,8 +47,3 @@ export function durationWords(ms: number): string {
   if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
-
-/** `1 step`, `2 steps`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -3,7 +3,7 @@ import type { ResultPromise } from 'execa';
 import ndjson from 'ndjson';
 import { libraryPaths } from '../../../native/index.ts';
 import { DartError } from '../../errors.ts';
-import { tied } from '../../rollout/spawn_tied.ts';
+import { tied } from '../../stream/spawn_tied.ts';
 import { failureOf, type LauncherEnd, sampleError } from './failure.ts';
 import { lineSchema, type RankFault } from './messages.ts';
 import type { LaunchSettings } from './settings.ts';

@@ -35,7 +35,7 @@ class Pictures:
         try:
             size = self.size(sha256)
         except FileNotFoundError as error:
-            raise SampleError(where, f"there is no screenshot {path}") from error
+            raise SampleError(where, f"there is no screenshot {path}. Try: the --blobs folder of the rollouts") from error
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise SampleError(where, f"the screenshot {path} cannot be read: {error}") from error
         try:

@@ -183,7 +183,7 @@ class Screenshots(Files):
     def test_names_the_file_that_is_missing_altered_or_no_picture(self):
         gone = "ab" + 62 * "0"
         path = Path(self.blobs) / "ab" / f"{62 * '0'}.png"
-        self.assertEqual(self.refusal(tiny.conversation(gone)), f"there is no screenshot {path}")
+        self.assertEqual(self.refusal(tiny.conversation(gone)), f"there is no screenshot {path}. Try: the --blobs folder of the rollouts")
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(tiny.draw(seed=1))
         self.addCleanup(path.unlink)
