@@ -1,150 +1,114 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { packageRoot } from '../../lib/cli/paths.ts';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeFolderSync } from '../../lib/stream/files.ts';
-import { readRecords } from '../../lib/stream/reader.ts';
-import type { Trajectory } from '../../lib/stream/records.ts';
 import { SUITES } from './evaluations.ts';
+import { demonstrationsOf, type Lesson, lessons, successesOf, TAUGHT } from './lessons.ts';
+import { TRAINER } from './plan.ts';
 import { type Job, playJobs } from './queue.ts';
 import { lineOf, runLines } from './shell.ts';
-
-/** Tasks that the base policy is taught well: with them the dynamic rollout number has something to save. */
-export const TAUGHT = [
-  ...['chrome-turn-on-dark-pages', 'chrome-turn-on-do-not-track', 'chrome-join-gold', 'chrome-drop-news'],
-  ...['gimp-sharpen', 'gimp-export-sky', 'calc-write-f2-9', 'calc-delete-row-3', 'impress-delete-budget'],
-  ...['impress-blue-facts', 'writer-delete-mouse', 'os-rename-compass', 'os-run-date', 'os-trash-ticket'],
-  ...['mail-star-gus', 'mail-delete-kim', 'vlc-play-thunder', 'vlc-play-candle', 'vlc-loop', 'code-word-wrap'],
-] as const;
-
-/** Tasks of which the base policy never sees a success: what the experience pool is for. */
-export const UNTAUGHT = [
-  ...['multi-picture-cat', 'multi-folder-roses', 'multi-star-ken', 'multi-setting-tango', 'mail-folder-family'],
-  ...['mail-send-joe', 'writer-change-rain', 'writer-bold-cheese', 'gimp-darker', 'gimp-dark-theme'],
-  ...['calc-write-b5-8', 'chrome-search-bing', 'code-rename-beta', 'vlc-playlist-party', 'code-change-green'],
-] as const;
-
-interface Lesson {
-  name: string;
-  tasks: readonly string[];
-  /** Episodes a task, and who acts in them. */
-  episodes: number;
-  policy: string;
-  /** Share of the episodes whose last word (finished, fail) is taught: without it a policy goes on. */
-  endings: number;
-  seed: number;
-}
-
-/** The ids of the training tasks that are neither taught well nor left out. */
-export function partlyTaught(): string[] {
-  const root = join(packageRoot(), SUITES.train);
-  const all = readdirSync(root, { recursive: true }).flatMap((path) =>
-    String(path).endsWith('.json') ? [basename(String(path), '.json')] : [],
-  );
-  const named: ReadonlySet<string> = new Set([...TAUGHT, ...UNTAUGHT]);
-  return all.filter((id) => !named.has(id)).sort();
-}
-
-/** Experts that act at random now and then. */
-const EXPERT = 'script:noise=0.05';
-/** Nearly nothing but random actions. */
-const WANDERER = 'script:noise=0.97';
-/** Does nothing, again and again: steps that the policy will be sure of. */
-const IDLER = 'fixed:wait';
-
-/** What the base policy imitates. Wandering and waiting make it go on where it does not know the way. */
-export function lessons(): Lesson[] {
-  const partly = partlyTaught();
-  return [
-    { name: 'taught', tasks: TAUGHT, episodes: 60, policy: EXPERT, endings: 1, seed: 21 },
-    { name: 'partly', tasks: partly, episodes: 16, policy: EXPERT, endings: 0.5, seed: 22 },
-    { name: 'partly-wandering', tasks: partly, episodes: 1, policy: WANDERER, endings: 0, seed: 23 },
-    { name: 'partly-waiting', tasks: partly, episodes: 1, policy: IDLER, endings: 0, seed: 24 },
-    { name: 'wandering', tasks: UNTAUGHT, episodes: 2, policy: WANDERER, endings: 0, seed: 25 },
-    { name: 'waiting', tasks: UNTAUGHT, episodes: 1, policy: IDLER, endings: 0, seed: 26 },
-  ];
-}
+import { pipelineLine, placesOf, publishLine, type Training } from './training.ts';
 
 /**
- * The base policy of the ablation: a fresh network that imitates experts on the training tasks, well on a third of them,
- * a little on others, and on a quarter only how to go on without getting anywhere. The demo's base fails within a few steps and has no step that
- * it is sure of, so that neither the dynamic length nor the choice by entropy could show there.
+ * The base policy of the ablation. A fresh network imitates experts on the training tasks, on a third of them often, on
+ * others a little, and on a quarter only how to go on without getting anywhere. By imitation alone it masters few tasks, so
+ * it then learns the third by reinforcement, which also teaches it to give up; so at last it imitates its own successes
+ * there beside the lessons of all other tasks. The demo's base fails within a few steps and has no step that it is sure of:
+ * neither the dynamic length nor the choice by entropy could show there.
  */
 export function baseJob(dir: string, product: string): Job {
-  const { before, after } = baseLines(dir, product);
+  const { demonstrate, imitate, reinforce, settle } = baseLines(dir, product);
+  const read = ({ name }: Lesson) => join(dir, `${name}.ndjson`);
   return {
     title: 'the base policy',
     product,
-    seconds: 220,
+    seconds: 340,
     run: async (stop) => {
       makeFolderSync(dir);
-      await runLines(before, dir, stop);
-      const texts = lessons().map((lesson) => demonstrationsOf(lesson, join(dir, `${lesson.name}.ndjson`)));
-      writeFileSync(join(dir, 'demonstrations.ndjson'), (await Promise.all(texts)).join(''));
-      await runLines(after, dir, stop);
+      await runLines(demonstrate, dir, stop);
+      const [taught, ...others] = lessons();
+      const [often, ...texts] = await Promise.all(
+        [taught!, ...others].map((each) => demonstrationsOf(each, read(each))),
+      );
+      writeFileSync(join(dir, 'demonstrations.ndjson'), [often, ...texts].join(''));
+      await runLines([...imitate, ...reinforce], dir, stop);
+      const own = await successesOf(join(dir, 'own.ndjson'));
+      writeFileSync(join(dir, 'settling.ndjson'), [own, ...texts].join(''));
+      await runLines(settle, dir, stop);
+      for (const name of ['blobs', 'imitated', 'reinforced', 'settled'])
+        rmSync(join(dir, name), { recursive: true, force: true });
     },
   };
 }
 
-/** Its lines: a fresh network and the experts' episodes; then, from those as they are taught, the imitation. */
-export function baseLines(dir: string, product: string): { before: string[]; after: string[] } {
+/** Seconds of reinforcement on the tasks that it masters. */
+const REINFORCED_SECONDS = 60;
+
+/** Its lines, stage by stage; between them the episodes are put together. */
+export function baseLines(
+  dir: string,
+  product: string,
+): Record<'demonstrate' | 'imitate' | 'reinforce' | 'settle', string[]> {
   const file = (name: string) => join(dir, name);
   const blobs = ['--blobs', file('blobs')];
-  const rollout = ({ name, tasks, episodes, policy, seed }: Lesson) => {
-    const what = ['--tasks', SUITES.train, '--env', 'embedded:8', '--policy', policy, '-n', episodes];
-    const how = ['--max-steps', 12, '--seed', seed, blobs, '-o', file(`${name}.ndjson`), '--log-level', 'error'].flat();
-    return lineOf(
-      'bin/dart-rollout',
-      what,
-      how,
-      tasks.flatMap((id) => ['--task', id]),
-    );
+  const shortly = ['--max-steps', 12];
+  const mastered = TAUGHT.flatMap((id) => ['--task', id]);
+  const embedded = ['--tasks', SUITES.train, '--env'];
+  const lesson = ({ name, tasks, episodes, policy, seed }: Lesson) => {
+    const what = [...embedded, 'embedded:8', '--policy', policy, '-n', episodes];
+    const how = [...shortly, '--seed', seed, ...blobs, '-o', file(`${name}.ndjson`), '--log-level', 'error'];
+    const ids = tasks.flatMap((id) => ['--task', id]);
+    return lineOf('bin/dart-rollout', what, how, ids);
   };
-  const sft = ['--objective', 'sft', '--all-outcomes', '--policy', `onnx:${file('fresh.onnx')}`, '--epochs', 8];
-  const rate = ['--lr', '1e-3', '--lr-schedule', 'cosine', '--lr-warmup', 20, '--seed', 1, '--device', 'cpu'];
-  const where = ['--publish', file('policy'), '-o', file('sft.ndjson'), '--quiet'];
+  const imitation = (demonstrations: string, policy: string, into: string, how: readonly (string | number)[]) => {
+    const sft = ['--objective', 'sft', '--all-outcomes', '--policy', `onnx:${file(policy)}`, '--lr-schedule', 'cosine'];
+    const where = ['--seed', 1, '--device', 'cpu', '--publish', file(into), '-o', file(`${into}.ndjson`), '--quiet'];
+    return lineOf('bin/dart-train', file(demonstrations), sft, how, blobs, where);
+  };
+  const exported = (from: string, to: string) => lineOf('bin/dart-train', 'export', from, '-o', to, '--quiet');
+  const reinforced = reinforcement(file('reinforced'), file('imitated.onnx'), [...shortly.map(String), ...mastered]);
+  const own = ['embedded:16', '--policy', `onnx:${file('reinforced.onnx')}`, '-n', 24, '--no-dynamic-rollouts'];
+  const ownHow = [...shortly, '--seed', 31, ...blobs, '-o', file('own.ndjson'), '--quiet'];
   return {
-    before: [
+    demonstrate: [
       lineOf('bin/dart-train', 'init', '-o', file('fresh.onnx'), '--seed', 1, '--quiet'),
-      ...lessons().map(rollout),
+      ...lessons().map(lesson),
     ],
-    after: [
-      lineOf('bin/dart-train', file('demonstrations.ndjson'), sft, rate, blobs, where),
-      lineOf('bin/dart-train', 'export', file('policy'), '-o', product, '--quiet'),
+    imitate: [
+      imitation('demonstrations.ndjson', 'fresh.onnx', 'imitated', ['--epochs', 8, '--lr', '1e-3', '--lr-warmup', 20]),
+      exported(file('imitated'), file('imitated.onnx')),
+    ],
+    reinforce: [
+      lineOf('mkdir', '-p', reinforced.dir),
+      publishLine(reinforced),
+      pipelineLine(reinforced),
+      exported(placesOf(reinforced.dir).policy, file('reinforced.onnx')),
+      lineOf('bin/dart-rollout', embedded, own, ownHow, mastered),
+    ],
+    settle: [
+      imitation('settling.ndjson', 'reinforced.onnx', 'settled', ['--epochs', 3, '--lr', '5e-4', '--lr-warmup', 10]),
+      exported(file('settled'), product),
     ],
   };
 }
 
-/** The episodes of a lesson as lines, without the last words that are not taught. */
-async function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
-  const lines: string[] = [];
-  for await (const { record } of readRecords(createReadStream(path), { name: path })) {
-    if (record.type !== 'trajectory') continue;
-    const taught = withEnding(record as Trajectory, endings);
-    if (taught.steps.length > 0) lines.push(`${JSON.stringify(taught)}\n`);
-  }
-  return lines.join('');
+function reinforcement(dir: string, policy: string, rollout: readonly string[]): Training {
+  const options = { rollout: ['-n', '8', ...rollout], curate: ['--preset', 'dart', '--no-pool'], train: TRAINER };
+  const limits = { cuts: [], limitSeconds: REINFORCED_SECONDS };
+  return { dir, policy, base: '', tasks: SUITES.train, seed: 30, options, before: [], ...limits };
 }
 
-/** An episode with its ending, or without: a share of them keeps it, drawn by the episode's name. */
-export function withEnding(trajectory: Trajectory, share: number): Trajectory {
-  const draw = createHash('sha256').update(trajectory.trajectory_id).digest().readUInt32BE() / 2 ** 32;
-  const ends = trajectory.steps.at(-1)?.actions.some(({ type }) => type === 'finished' || type === 'fail');
-  return ends && draw >= share ? { ...trajectory, steps: trajectory.steps.slice(0, -1) } : trajectory;
-}
+/** The base policy that the published tables begin with. It was made by `make ablation ARGS=base`. */
+export const TAUGHT_POLICY = 'fixtures/policies/taught.onnx';
 
-/** Where the base policy of `make ablation` is made. */
-const TAUGHT_BASE = join('runs', 'taught');
+/** Where it is made anew. */
+const TAUGHT_DIR = join('runs', 'taught');
 
-/** The base policy: the given file, or the one that is made here once. */
-export async function basePolicy(
-  given: string | undefined,
-  say: (line: string) => void,
-  stop?: AbortSignal,
-): Promise<string> {
-  if (given) return given;
-  const product = join(TAUGHT_BASE, 'base.onnx');
-  if (!existsSync(product)) await playJobs([baseJob(TAUGHT_BASE, product)], say, stop);
+/** Makes the base policy anew from its lessons, and says where it is. */
+export async function makeBase(say: (line: string) => void, stop?: AbortSignal): Promise<string> {
+  const product = join(TAUGHT_DIR, 'base.onnx');
+  rmSync(TAUGHT_DIR, { recursive: true, force: true });
+  await playJobs([baseJob(TAUGHT_DIR, product)], say, stop);
   return product;
 }
 

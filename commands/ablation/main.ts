@@ -6,12 +6,13 @@ import { messageOf } from '../../lib/errors.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
-import { basePolicy, sha256Of } from './base.ts';
+import { makeBase, sha256Of, TAUGHT_POLICY } from './base.ts';
 import { type Conditions, ConditionsCount, conditionsTable } from './conditions.ts';
 import { evaluationLine, MAX_STEPS, readEvaluation, SUITES } from './evaluations.ts';
 import { type Measure, type RunRecord, runJobs, trainingPiece } from './job.ts';
 import { curvePoints, type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
 import { dirOf, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
+import { publishRuns, takePublished } from './published.ts';
 import { type Job, playJobs, spoken } from './queue.ts';
 import { markdownTable, writeSection } from './report.ts';
 import { type Settings, settingsFrom, wholeOf } from './settings.ts';
@@ -19,28 +20,41 @@ import { runLines, Stopped, stopSignal } from './shell.ts';
 
 /**
  * `make ablation`: DART's ladder on the embedded suite, each arm with the same seeds. With `ARGS=conditions` only what the
- * suite offers to each idea. `--publish` also writes the tables into docs/results.md. Records on stdout, the rest on stderr.
+ * suite offers to each idea; with `ARGS=base` the base policy is made anew. `--publish` also writes the tables into
+ * docs/results.md and the runs beside them; `--published` goes on from the runs that lie there. Records on stdout, the
+ * rest on stderr.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { publish: { type: 'boolean', default: false }, report: { type: 'boolean', default: false } },
+    options: {
+      publish: { type: 'boolean', default: false },
+      published: { type: 'boolean', default: false },
+      report: { type: 'boolean', default: false },
+    },
   });
   const settings = settingsFrom(process.env);
   const stop = stopSignal();
   const began = Date.now();
   makeFolderSync(settings.dir);
-  const base = await basePolicy(process.env.BASE, say, stop);
+  if (positionals[0] === 'base') {
+    say(`the base policy is ${await makeBase(say, stop)}; BASE=… begins with it`);
+    return 0;
+  }
+  const base = process.env.BASE || TAUGHT_POLICY;
   const conditions = await conditionsOf(settings, base, stop);
   await tellConditions(settings, base, conditions, values.publish);
   if (positionals[0] === 'conditions') return 0;
 
+  if (values.published) await takePublished(settings.dir, say);
   const jobs = jobsOf(settings, base);
   say(
     `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs))} in all; Ctrl-C and the same command again goes on`,
   );
   if (!values.report) await playJobs(jobs, say, stop);
-  await tellLadder(await runsOf(settings, base, conditions), values.publish);
+  const all = await runsOf(settings, base, conditions);
+  await tellLadder(all, values.publish);
+  if (values.publish) await publishRuns(all.runs, curvePoints(settings));
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
   return 0;
 }

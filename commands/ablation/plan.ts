@@ -5,11 +5,14 @@ import type { Settings } from './settings.ts';
 import { lineOf } from './shell.ts';
 import { type Cut, sharedOptions, type Training } from './training.ts';
 
-/** What every arm has in common. Aggregation and learning rate are those of `make demo` (docs/log.md). */
+/** Aggregation and learning rate are those of `make demo` (docs/log.md). */
+export const TRAINER = ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean', '--lr', '3e-4'] as const;
+
+/** What every arm has in common. */
 const COMMON = {
   rollout: ['-n', '8', '--max-steps', String(MAX_STEPS)],
   curate: ['--preset', 'dart'],
-  train: ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean', '--lr', '3e-4'],
+  train: TRAINER,
 } as const;
 
 /** The cuts at which the arms are compared. */

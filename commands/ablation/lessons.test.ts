@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
-import { lessons, TAUGHT, UNTAUGHT, withEnding } from './base.ts';
 import { SUITES } from './evaluations.ts';
+import { lessons, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
 
 const idsOf = (folder: string) =>
   readdirSync(join(packageRoot(), folder), { recursive: true }).flatMap((path) =>

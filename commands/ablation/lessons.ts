@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { readRecords } from '../../lib/stream/reader.ts';
+import type { Trajectory } from '../../lib/stream/records.ts';
+import { SUITES } from './evaluations.ts';
+
+/** Tasks that the base policy masters: with them the dynamic rollout number has something to save. */
+export const TAUGHT = [
+  ...['chrome-turn-on-dark-pages', 'chrome-turn-on-do-not-track', 'chrome-join-gold', 'chrome-drop-news'],
+  ...['gimp-sharpen', 'gimp-export-sky', 'calc-write-f2-9', 'calc-delete-row-3', 'impress-delete-budget'],
+  ...['impress-blue-facts', 'writer-delete-mouse', 'os-rename-compass', 'os-run-date', 'os-trash-ticket'],
+  ...['mail-star-gus', 'mail-delete-kim', 'vlc-play-thunder', 'vlc-play-candle', 'vlc-loop', 'code-word-wrap'],
+] as const;
+
+/** Tasks of which the base policy never sees a success: what the experience pool is for. */
+export const UNTAUGHT = [
+  ...['multi-picture-cat', 'multi-folder-roses', 'multi-star-ken', 'multi-setting-tango', 'mail-folder-family'],
+  ...['mail-send-joe', 'writer-change-rain', 'writer-bold-cheese', 'gimp-darker', 'gimp-dark-theme'],
+  ...['calc-write-b5-8', 'chrome-search-bing', 'code-rename-beta', 'vlc-playlist-party', 'code-change-green'],
+] as const;
+
+export interface Lesson {
+  name: string;
+  tasks: readonly string[];
+  /** Episodes a task, and who acts in them. */
+  episodes: number;
+  policy: string;
+  /** Share of the episodes whose last word (finished, fail) is taught: without it a policy goes on. */
+  endings: number;
+  seed: number;
+}
+
+/** The ids of the training tasks that are neither taught well nor left out. */
+export function partlyTaught(): string[] {
+  const root = join(packageRoot(), SUITES.train);
+  const all = readdirSync(root, { recursive: true }).flatMap((path) =>
+    String(path).endsWith('.json') ? [basename(String(path), '.json')] : [],
+  );
+  const named: ReadonlySet<string> = new Set([...TAUGHT, ...UNTAUGHT]);
+  return all.filter((id) => !named.has(id)).sort();
+}
+
+/** Experts that act at random now and then. */
+const EXPERT = 'script:noise=0.05';
+/** Nearly nothing but random actions. */
+const WANDERER = 'script:noise=0.97';
+/** Does nothing, again and again: steps that the policy will be sure of. */
+const IDLER = 'fixed:wait';
+
+/** What the base policy imitates. Wandering and waiting make it go on where it does not know the way. */
+export function lessons(): Lesson[] {
+  const partly = partlyTaught();
+  return [
+    { name: 'taught', tasks: TAUGHT, episodes: 100, policy: EXPERT, endings: 1, seed: 21 },
+    { name: 'partly', tasks: partly, episodes: 16, policy: EXPERT, endings: 0.5, seed: 22 },
+    { name: 'partly-wandering', tasks: partly, episodes: 1, policy: WANDERER, endings: 0, seed: 23 },
+    { name: 'partly-waiting', tasks: partly, episodes: 1, policy: IDLER, endings: 0, seed: 24 },
+    { name: 'wandering', tasks: UNTAUGHT, episodes: 2, policy: WANDERER, endings: 0, seed: 25 },
+    { name: 'waiting', tasks: UNTAUGHT, episodes: 1, policy: IDLER, endings: 0, seed: 26 },
+  ];
+}
+
+/** The episodes of a lesson as lines, without the last words that are not taught. */
+export async function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
+  const lines: string[] = [];
+  for await (const { record } of readRecords(createReadStream(path), { name: path })) {
+    if (record.type !== 'trajectory') continue;
+    const taught = withEnding(record as Trajectory, endings);
+    if (taught.steps.length > 0) lines.push(`${JSON.stringify(taught)}\n`);
+  }
+  return lines.join('');
+}
+
+/** The episodes that succeeded, as lines. */
+export async function successesOf(path: string): Promise<string> {
+  const lines: string[] = [];
+  for await (const { record } of readRecords(createReadStream(path), { name: path })) {
+    const { type, reward } = record as Partial<Trajectory>;
+    if (type === 'trajectory' && (reward ?? 0) > 0.5) lines.push(`${JSON.stringify(record)}\n`);
+  }
+  return lines.join('');
+}
+
+/** An episode with its ending, or without: a share of them keeps it, drawn by the episode's name. */
+export function withEnding(trajectory: Trajectory, share: number): Trajectory {
+  const draw = createHash('sha256').update(trajectory.trajectory_id).digest().readUInt32BE() / 2 ** 32;
+  const ends = trajectory.steps.at(-1)?.actions.some(({ type }) => type === 'finished' || type === 'fail');
+  return ends && draw >= share ? { ...trajectory, steps: trajectory.steps.slice(0, -1) } : trajectory;
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RunRecord, runJobs } from './job.ts';
+import { publishRuns, takePublished } from './published.ts';
+import { NO_FIGURES } from './run.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'published-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const measured = (success: number) => ({ success, coverage: 1, steps: 5, rollouts: 8, tasks: { open: success } });
+const run = (seed: number, made: string): RunRecord => ({
+  ...{ name: 'full', seed, made, figures: NO_FIGURES },
+  cuts: { time: { seconds: 300, trajectories: 9000, version: 120 } },
+  measures: { 'time/train': measured(0.5), 'point-1/train': measured(0.25) },
+});
+const piece = (seed: number, made: string) => {
+  const train = () => Promise.reject(new Error('it is there already'));
+  return { name: 'full', dir: join(dir, 'runs', 'full', String(seed)), seed, made, seconds: 300, train };
+};
+
+describe('published runs', () => {
+  it('come back as runs that are not made again, the tasks of curve points aside', async () => {
+    const file = join(dir, 'runs.ndjson');
+    const said: string[] = [];
+    await publishRuns([run(1, 'by these lines'), run(2, 'by these lines')], ['point-1', 'time'], file);
+    await takePublished(join(dir, 'runs'), (line) => said.push(line), file);
+    await takePublished(join(dir, 'runs'), (line) => said.push(line), file);
+    expect(said).toEqual(['2', '0'].map((count) => `${count} runs taken from docs/results/ablation.ndjson`));
+    const back = JSON.parse(readFileSync(join(dir, 'runs/full/2/run.json'), 'utf8'));
+    const whole = run(2, 'by these lines');
+    expect(back).toEqual({
+      ...whole,
+      measures: { ...whole.measures, 'point-1/train': { ...measured(0.25), tasks: {} } },
+    });
+    for (const job of runJobs(piece(2, 'by these lines'), [])) {
+      expect(job.product).toBe(join(dir, 'runs/full/2/run.json'));
+      expect(() => job.check!()).not.toThrow();
+    }
+  });
+
+  it('are refused where they were made otherwise', async () => {
+    const file = join(dir, 'runs.ndjson');
+    await publishRuns([run(1, 'by other lines')], [], file);
+    await takePublished(join(dir, 'runs'), () => {}, file);
+    const [training] = runJobs(piece(1, 'by these lines'), []);
+    expect(() => training!.check!()).toThrow('this run was made with other settings or by other options');
+  });
+});
