@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { SUITES } from './evaluations.ts';
-import { demonstrationsOf, type Lesson, lessons, successesOf, TAUGHT } from './lessons.ts';
+import { demonstrationsOf, type Lesson, lastLessons, lessons, successesOf, TAUGHT } from './lessons.ts';
 import { TRAINER } from './plan.ts';
 import { type Job, playJobs } from './queue.ts';
 import { lineOf, runLines } from './shell.ts';
@@ -13,12 +13,13 @@ import { pipelineLine, placesOf, publishLine, type Training } from './training.t
  * The base policy of the ablation. A fresh network imitates experts on the training tasks, on a third of them often, on
  * others a little, and on a quarter only how to go on without getting anywhere. By imitation alone it masters few tasks, so
  * it then learns the third by reinforcement, which also teaches it to give up; so at last it imitates its own successes
- * there beside the lessons of all other tasks. The demo's base fails within a few steps and has no step that it is sure of:
- * neither the dynamic length nor the choice by entropy could show there.
+ * there beside other lessons. The demo's base fails within a few steps and has no step that it is sure of: neither the
+ * dynamic length nor the choice by entropy could show there.
  */
 export function baseJob(dir: string, product: string): Job {
   const { demonstrate, imitate, reinforce, settle } = baseLines(dir, product);
-  const read = ({ name }: Lesson) => join(dir, `${name}.ndjson`);
+  const episodesOf = async (taught: readonly Lesson[]) =>
+    (await Promise.all(taught.map((each) => demonstrationsOf(each, join(dir, `${each.name}.ndjson`))))).join('');
   return {
     title: 'the base policy',
     product,
@@ -26,14 +27,10 @@ export function baseJob(dir: string, product: string): Job {
     run: async (stop) => {
       makeFolderSync(dir);
       await runLines(demonstrate, dir, stop);
-      const [taught, ...others] = lessons();
-      const [often, ...texts] = await Promise.all(
-        [taught!, ...others].map((each) => demonstrationsOf(each, read(each))),
-      );
-      writeFileSync(join(dir, 'demonstrations.ndjson'), [often, ...texts].join(''));
+      writeFileSync(join(dir, 'demonstrations.ndjson'), await episodesOf(lessons()));
       await runLines([...imitate, ...reinforce], dir, stop);
       const own = await successesOf(join(dir, 'own.ndjson'));
-      writeFileSync(join(dir, 'settling.ndjson'), [own, ...texts].join(''));
+      writeFileSync(join(dir, 'settling.ndjson'), own + (await episodesOf(lastLessons())));
       await runLines(settle, dir, stop);
       for (const name of ['blobs', 'imitated', 'reinforced', 'settled'])
         rmSync(join(dir, name), { recursive: true, force: true });
@@ -72,7 +69,7 @@ export function baseLines(
   return {
     demonstrate: [
       lineOf('bin/dart-train', 'init', '-o', file('fresh.onnx'), '--seed', 1, '--quiet'),
-      ...lessons().map(lesson),
+      ...[...lessons(), ...lastLessons()].map(lesson),
     ],
     imitate: [
       imitation('demonstrations.ndjson', 'fresh.onnx', 'imitated', ['--epochs', 8, '--lr', '1e-3', '--lr-warmup', 20]),

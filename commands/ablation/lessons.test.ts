@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
 import { SUITES } from './evaluations.ts';
-import { lessons, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
+import { lastLessons, lessons, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
 
 const idsOf = (folder: string) =>
   readdirSync(join(packageRoot(), folder), { recursive: true }).flatMap((path) =>
@@ -19,6 +19,7 @@ describe('the lessons of the base policy', () => {
     expect([...taught!, ...partly!, ...lost[0]!].sort()).toEqual(training.sort());
     expect([wandering, waiting]).toEqual([partly, partly]);
     expect(lost).toEqual([UNTAUGHT, UNTAUGHT]);
+    expect(lastLessons().map((lesson) => lesson.tasks)).toEqual([partly, partly, partly, UNTAUGHT]);
     expect(training.filter((id) => heldout.has(id))).toEqual([]);
     expect([TAUGHT.length, UNTAUGHT.length]).toEqual([20, 15]);
   });

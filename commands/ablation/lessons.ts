@@ -48,8 +48,10 @@ const EXPERT = 'script:noise=0.05';
 const WANDERER = 'script:noise=0.97';
 /** Does nothing, again and again: steps that the policy will be sure of. */
 const IDLER = 'fixed:wait';
+/** Says at once that it has finished. */
+const QUITTER = 'fixed:finished';
 
-/** What the base policy imitates. Wandering and waiting make it go on where it does not know the way. */
+/** What the base policy imitates first. Wandering and waiting make it go on where it does not know the way. */
 export function lessons(): Lesson[] {
   const partly = partlyTaught();
   return [
@@ -59,6 +61,21 @@ export function lessons(): Lesson[] {
     { name: 'partly-waiting', tasks: partly, episodes: 1, policy: IDLER, endings: 0, seed: 24 },
     { name: 'wandering', tasks: UNTAUGHT, episodes: 2, policy: WANDERER, endings: 0, seed: 25 },
     { name: 'waiting', tasks: UNTAUGHT, episodes: 1, policy: IDLER, endings: 0, seed: 26 },
+  ];
+}
+
+/**
+ * What it imitates last, beside its own successes. Whole endings: with half of them, it did its task, waited on to the
+ * limit, and a success of 30 steps was the task's length. Where it was never shown a way it gives up: as long as it
+ * wandered there, most of all steps were on tasks that no arm learns.
+ */
+export function lastLessons(): Lesson[] {
+  const partly = partlyTaught();
+  return [
+    { name: 'last-partly', tasks: partly, episodes: 16, policy: EXPERT, endings: 1, seed: 22 },
+    { name: 'last-wandering', tasks: partly, episodes: 3, policy: WANDERER, endings: 0, seed: 23 },
+    { name: 'last-waiting', tasks: partly, episodes: 2, policy: IDLER, endings: 0, seed: 24 },
+    { name: 'giving-up', tasks: UNTAUGHT, episodes: 6, policy: QUITTER, endings: 1, seed: 26 },
   ];
 }
 

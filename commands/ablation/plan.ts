@@ -11,7 +11,7 @@ export const TRAINER = ['--preset', 'dart', '--kl-beta', '0', '--aggregation', '
 /** What every arm has in common. */
 const COMMON = {
   rollout: ['-n', '8', '--max-steps', String(MAX_STEPS)],
-  curate: ['--preset', 'dart'],
+  curate: ['--preset', 'dart', '--advantage-scope', 'step'],
   train: TRAINER,
 } as const;
 
