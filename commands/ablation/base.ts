@@ -91,7 +91,7 @@ export function baseLines(
 
 function reinforcement(dir: string, policy: string, rollout: readonly string[]): Training {
   const options = { rollout: ['-n', '8', ...rollout], curate: ['--preset', 'dart', '--no-pool'], train: TRAINER };
-  const limits = { cuts: [], limitSeconds: REINFORCED_SECONDS };
+  const limits = { desktops: 'embedded:32', cuts: [], limitSeconds: REINFORCED_SECONDS };
   return { dir, policy, base: '', tasks: SUITES.train, seed: 30, options, before: [], ...limits };
 }
 
@@ -105,7 +105,7 @@ const TAUGHT_DIR = join('runs', 'taught');
 export async function makeBase(say: (line: string) => void, stop?: AbortSignal): Promise<string> {
   const product = join(TAUGHT_DIR, 'base.onnx');
   rmSync(TAUGHT_DIR, { recursive: true, force: true });
-  await playJobs([baseJob(TAUGHT_DIR, product)], say, stop);
+  await playJobs([baseJob(TAUGHT_DIR, product)], say, { stop });
   return product;
 }
 

@@ -36,7 +36,9 @@ export function evaluationLine(options: {
 }): string {
   const { policy, tasks, repeats, seed, output, sample, more = ['--max-steps', String(MAX_STEPS)] } = options;
   const what = ['--tasks', tasks, '--policy', `onnx:${policy}`, '--env', 'embedded:16', '--repeats', repeats];
+  // Behind everything else: where a training runs beside it, that must not notice.
   return lineOf(
+    ['nice', '-n', 19],
     'bin/dart-eval',
     what,
     '--temperature',

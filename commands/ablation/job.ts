@@ -101,6 +101,7 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
     {
       title: `${title}: evaluations`,
       product,
+      after: training,
       seconds: 4 + measures.reduce((sum, { tasks, repeats }) => sum + tasks.count * repeats * SECONDS_PER_ROLLOUT, 0),
       check: check(product, measured),
       run: async (stop) => {

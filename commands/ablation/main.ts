@@ -49,9 +49,9 @@ async function main(): Promise<number> {
   if (values.published) await takePublished(settings.dir, say);
   const jobs = jobsOf(settings, base);
   say(
-    `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs))} in all; Ctrl-C and the same command again goes on`,
+    `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs) / settings.lanes)} in all; Ctrl-C and the same command again goes on`,
   );
-  if (!values.report) await playJobs(jobs, say, stop);
+  if (!values.report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
   const all = await runsOf(settings, base, conditions);
   await tellLadder(all, values.publish);
   if (values.publish) await publishRuns(all.runs, curvePoints(settings));

@@ -26,12 +26,7 @@ describe('playJobs', () => {
     writeFileSync(join(dir, 'first'), '');
     const said: string[] = [];
     const jobs = [job('first', 600), job('second', 60), job('third', 120)];
-    const end = await playJobs(
-      jobs,
-      (line) => said.push(line),
-      undefined,
-      () => now,
-    );
+    const end = await playJobs(jobs, (line) => said.push(line), { clock: () => now });
     expect(end).toEqual({ done: 2, skipped: 1 });
     expect(ran).toEqual(['second', 'third']);
     expect(said).toEqual([
@@ -52,7 +47,7 @@ describe('playJobs', () => {
         stop.signal.throwIfAborted();
       },
     };
-    await expect(playJobs([halted, job('after', 1)], () => {}, stop.signal)).rejects.toThrow('stopped');
+    await expect(playJobs([halted, job('after', 1)], () => {}, { stop: stop.signal })).rejects.toThrow('stopped');
     expect(existsSync(join(dir, 'after'))).toBe(false);
     const checked = {
       ...job('first', 1),
@@ -61,6 +56,45 @@ describe('playJobs', () => {
       },
     };
     await expect(playJobs([checked], () => {})).rejects.toThrow('of other settings');
+  });
+});
+
+describe('two lanes', () => {
+  const events: string[] = [];
+  /** A job that ends when it is told to, or is stopped. */
+  const held = (name: string, after?: string) => {
+    let end = () => {};
+    const run = async (stop?: AbortSignal) => {
+      events.push(`${name} begins`);
+      await new Promise<void>((resolve, reject) => {
+        end = resolve;
+        stop?.addEventListener('abort', () => reject(stop.reason));
+      });
+      writeFileSync(join(dir, name), '');
+      events.push(`${name} ends`);
+    };
+    const needs = after === undefined ? {} : { after: join(dir, after) };
+    return { ...{ title: name, product: join(dir, name), seconds: 1, run, ...needs }, end: () => end() };
+  };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('work at once, and a job waits for what it begins with', async () => {
+    const [a, b, c, d] = [held('a'), held('b', 'a'), held('c'), held('d', 'c')] as const;
+    const played = playJobs([a, b, c, d], () => {}, { lanes: 2 });
+    for (const job of [c, a, b, d]) {
+      await turn();
+      job.end();
+    }
+    await played;
+    expect(events).toEqual([
+      ...['a begins', 'c begins', 'c ends', 'd begins', 'a ends', 'b begins', 'b ends', 'd ends'],
+    ]);
+  });
+
+  it('stop together where one fails', async () => {
+    const failing = { ...held('failing'), run: () => Promise.reject(new Error('no disk')) };
+    await expect(playJobs([held('beside'), failing], () => {}, { lanes: 2 })).rejects.toThrow('no disk');
+    expect(existsSync(join(dir, 'beside'))).toBe(false);
   });
 });
 

@@ -22,24 +22,27 @@ export interface Settings {
   /** Only so many tasks in each evaluation, for trials; null: all. */
   sample: number | null;
   arms: readonly Arm[];
+  /** Trainings at once: while one waits for its desktops another computes. */
+  lanes: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads them. @throws DartError naming the variable that makes no sense */
 export function settingsFrom(env: Environment): Settings {
-  const seconds = numberOf(env, 'TRAIN_SECONDS', 300);
+  const seconds = numberOf(env, 'TRAIN_SECONDS', 240);
   return {
     dir: env.RUN_DIR || join('runs', 'ablation'),
     seeds: wholeOf(env, 'SEEDS', 5),
     seconds,
-    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 40))),
-    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 2 * seconds),
-    points: wholeOf(env, 'POINTS', 6),
-    repeats: wholeOf(env, 'REPEATS', 8),
+    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 16))),
+    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 1.5 * seconds),
+    points: wholeOf(env, 'POINTS', 4),
+    repeats: wholeOf(env, 'REPEATS', 12),
     pointRepeats: wholeOf(env, 'POINT_REPEATS', 4),
     sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
     arms: chosenFrom(ARMS, env.ARMS),
+    lanes: wholeOf(env, 'LANES', 2),
   };
 }
 

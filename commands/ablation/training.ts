@@ -25,6 +25,8 @@ export interface Training {
   base: string;
   /** `--tasks` of the rollouts. */
   tasks: string;
+  /** `--env` of the rollouts. */
+  desktops: string;
   seed: number;
   options: CommandOptions;
   /** Lines that come before it, with its store and blobs there: a pool that is filled, for example. */
@@ -66,10 +68,10 @@ export function publishLine({ dir, policy }: Pick<Training, 'dir' | 'policy'>): 
  * The three commands over pipes. What they share is here; what an arm adds comes last, so that the line shows it. The
  * trainer's process id is written down: ending it ends the others by their pipes.
  */
-export function pipelineLine({ dir, tasks, seed, options, limitSeconds }: Training): string {
+export function pipelineLine({ dir, tasks, desktops, seed, options, limitSeconds }: Training): string {
   const { policy, records, trainerPid } = placesOf(dir);
   const shared = sharedOptions(dir);
-  const rollout = ['--tasks', tasks, '--env', 'embedded:32', '--policy', `onnx:${policy}`, '--follow'];
+  const rollout = ['--tasks', tasks, '--env', desktops, '--policy', `onnx:${policy}`, '--follow'];
   const train = ['-', '--follow', '--publish', policy, '--run-id', RUN_ID, '--device', 'cpu', '--seed', seed];
   const trainer = lineOf('bin/dart-train', train, shared, '-o', records, '--quiet', options.train);
   return [

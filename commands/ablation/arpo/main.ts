@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   say(
     `${settings.seeds} seeds, on two cores alone about ${spoken(total)} in all; Ctrl-C and the same command again goes on`,
   );
-  await playJobs(jobs, say, stop);
+  await playJobs(jobs, say, { stop });
   const runs = runsOf(settings);
   tell(runs);
   const section = await arpoSection(settings, runs, tasks.selected.count);

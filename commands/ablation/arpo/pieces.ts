@@ -116,7 +116,8 @@ export function onlineTraining(
   const { trajectories, limitSeconds } = settings;
   const options = { rollout: ['-n', '8', ...FIXED, ...STEPS], curate: arm.curate, train: arm.train };
   const cuts = [{ name: CUT, trajectories }];
-  return { dir, policy: base.path, base: base.sha256, tasks, seed, options, before: [], cuts, limitSeconds };
+  const how = { seed, options, before: [], cuts, limitSeconds };
+  return { dir, policy: base.path, base: base.sha256, tasks, desktops: 'embedded:32', ...how };
 }
 
 /** What a method makes of the shared rollouts, and learns. */
