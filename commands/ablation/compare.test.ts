@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ARMS, armNamed } from './arms.ts';
-import { fallOf, meanOf, pairedBySeed, rowsAt } from './compare.ts';
+import { curveMean, fallOf, meanOf, pairedBySeed, rowsAt } from './compare.ts';
 import type { RunRecord } from './job.ts';
 
 /** A run with this success at the cut `time`, half of it on held-out tasks; of its two tasks only the second is solved. */
@@ -60,6 +60,19 @@ describe('comparisons', () => {
     expect(fallOf(collapsed, ['a', 'b', 'time'])).toBeCloseTo(0.5);
     expect(fallOf(run('full', 1, 0.2), ['time'])).toBe(0);
     expect(fallOf(run('full', 1, 0.2), ['a'])).toBeNull();
+  });
+
+  it('take the mean of the learning curve where all of it is known', () => {
+    const at = (success: number) => run('', 1, success).measures['time/train']!;
+    const [slow, quick] = [0.3, 0.6].map((early, index) =>
+      run(['baseline', 'full'][index]!, 1, 0.6, { 'a/train': at(early) }),
+    );
+    expect(curveMean(slow!, ['a', 'time'])).toBeCloseTo(0.45);
+    expect(curveMean(slow!, ['a', 'b', 'time'])).toBeNull();
+    const [, full] = rowsAt('time', ARMS, [slow!, quick!], new Set(), ['a', 'time']);
+    expect(full!.curve).toBeCloseTo(0.6);
+    expect(full!.curveOverBaseline!.value).toBeCloseTo(0.15);
+    expect(full!.overBaseline!.value).toBe(0);
   });
 
   it('take means of what is known', () => {

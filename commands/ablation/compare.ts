@@ -14,10 +14,14 @@ export interface ArmRow {
   zero: number | null;
   /** Steps of all evaluated rollouts for each one that succeeds. */
   stepsPerSuccess: number | null;
-  /** Paired differences of success by seed. */
+  /** Success on the training tasks, mean over the points of the curve. */
+  curve: number | null;
+  /** Paired differences by seed. */
   overRung: PairedMean | null;
   overBaseline: PairedMean | null;
   heldoutOverBaseline: PairedMean | null;
+  curveOverRung: PairedMean | null;
+  curveOverBaseline: PairedMean | null;
 }
 
 type Figure = (run: RunRecord, cut: string) => number | null;
@@ -27,18 +31,23 @@ const success =
   (run, cut) =>
     run.measures[`${cut}/${name}`]?.success ?? null;
 
-/** The arms at a cut, in the order of the table. `zero` are the tasks without any success of the base policy. */
+/**
+ * The arms at a cut, in the order of the table.
+ * @param zero the tasks without any success of the base policy
+ * @param points the cuts of the learning curve
+ */
 export function rowsAt(
   cut: string,
   arms: readonly Arm[],
   runs: readonly RunRecord[],
   zero: ReadonlySet<string>,
-  baseline = 'baseline',
+  points: readonly string[] = [],
 ): ArmRow[] {
   return arms.flatMap((arm) => {
     const own = runs.filter((run) => run.name === arm.name);
     if (own.length === 0) return [];
     const mean = (figure: Figure) => meanOf(own.map((run) => figure(run, cut)));
+    const curve = (run: RunRecord) => curveMean(run, points);
     const over = (other: string | null, figure: Figure) =>
       other === null || other === arm.name ? null : pairedBySeed(own, runs, other, (run) => figure(run, cut));
     return [
@@ -50,9 +59,12 @@ export function rowsAt(
         coverage: mean((run) => run.measures[`${cut}/train`]?.coverage ?? null),
         zero: mean((run) => successOn(run.measures[`${cut}/train`]?.tasks, zero)),
         stepsPerSuccess: mean((run) => stepsPerSuccess(run.measures[`${cut}/train`])),
+        curve: mean(curve),
         overRung: over(arm.against, success('train')),
-        overBaseline: over(baseline, success('train')),
-        heldoutOverBaseline: over(baseline, success('heldout')),
+        overBaseline: over('baseline', success('train')),
+        heldoutOverBaseline: over('baseline', success('heldout')),
+        curveOverRung: over(arm.against, curve),
+        curveOverBaseline: over('baseline', curve),
       },
     ];
   });
@@ -71,6 +83,15 @@ export function pairedBySeed(
     return a === null || b === null ? [] : [b - a];
   });
   return differences.length > 0 ? pairedMean(differences) : null;
+}
+
+/**
+ * Success on the training tasks, mean over the points of the learning curve, which lie at equal distances: a policy goes up
+ * and down by five points from one version to the next, and this asks many of them. Null where a point is not there.
+ */
+export function curveMean(run: RunRecord, points: readonly string[]): number | null {
+  const values = points.map((point) => run.measures[`${point}/train`]?.success ?? null);
+  return values.includes(null) ? null : meanOf(values);
 }
 
 /** By how much the success at the last cut lies below the best point of the curve before: a collapse shows here. */

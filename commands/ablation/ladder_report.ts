@@ -1,5 +1,5 @@
 import { curvesSvg } from '../../lib/report/curves.ts';
-import { pairedMean } from '../../lib/report/paired.ts';
+import { type PairedMean, pairedMean } from '../../lib/report/paired.ts';
 import type { Arm } from './arms.ts';
 import { type ArmRow, fallOf, meanOf, rowsAt } from './compare.ts';
 import type { Evaluation } from './evaluations.ts';
@@ -24,9 +24,9 @@ export function ladderSection(all: LadderRuns): Section {
   const seeds = new Set(runs.map((run) => run.seed)).size;
   const { seconds, trajectories, repeats } = settings;
   const text = [
-    `${runs.length} runs, ${seeds} paired seeds. The base policy: ${share(base.train.success)} on the training tasks, ${share(base.heldout.success)} on the held-out variants. Each success is that of ${base.train.tasks.size} tasks × ${repeats} rollouts at temperature 1, on layouts that training never uses; gains are means of differences between runs of the same seed, with Student's 95% interval over the seeds.`,
+    `${runs.length} runs, ${seeds} paired seeds. The base policy: ${share(base.train.success)} on the training tasks, ${share(base.heldout.success)} on the held-out variants. Each success is that of ${base.train.tasks.size} tasks × ${repeats} rollouts at temperature 1, on layouts that training never uses; the mean over the time is that of ${settings.points} points, ${settings.pointRepeats} rollouts a task at each but the last. Gains are means of differences between runs of the same seed, with Student's 95% interval over the seeds.`,
     `### The same wall-clock: ${seconds} s of training`,
-    markdownTable(comparison(rowsOf(all, TIME_CUT))),
+    markdownTable(overTime(rowsOf(all, TIME_CUT))),
     `### The same number of rollouts: ${trajectories}`,
     markdownTable(comparison(rowsOf(all, ROLLOUTS_CUT))),
     '### What each idea did',
@@ -42,7 +42,7 @@ export function ladderSection(all: LadderRuns): Section {
 
 /** The rows of the comparison at a cut. */
 export function rowsOf({ settings, runs, zero }: LadderRuns, cut: string): ArmRow[] {
-  return rowsAt(cut, settings.arms, runs, zero);
+  return rowsAt(cut, settings.arms, runs, zero, curvePoints(settings));
 }
 
 /** The names of the cuts on the learning curve, in order of time. */
@@ -50,20 +50,38 @@ export function curvePoints(settings: Settings): string[] {
   return cutsOf(settings).flatMap((cut) => (cut.seconds === undefined ? [] : [cut.name]));
 }
 
-function comparison(rows: readonly ArmRow[]): Table {
+function overTime(rows: readonly ArmRow[]): Table {
   return {
-    head: ['', 'DART', 'seeds', 'success', 'over the arm before', 'over the baseline', 'held-out', 'over the baseline'],
+    head: [
+      ...['', 'DART', 'seeds', 'mean over the time', 'over the arm before', 'over the baseline'],
+      ...['at the end', 'over the baseline', 'held-out', 'over the baseline'],
+    ],
     rows: rows.map((row) => [
-      row.arm.label,
-      row.arm.paper === undefined ? null : `${row.arm.paper.toFixed(1)}%`,
-      row.seeds,
+      ...labels(row),
+      share(row.curve),
+      overRung(row, row.curveOverRung),
+      gain(row.curveOverBaseline),
       share(row.success),
-      gain(row.overRung) === null ? null : `${row.arm.against}: ${gain(row.overRung)}`,
       gain(row.overBaseline),
       share(row.heldout),
       gain(row.heldoutOverBaseline),
     ]),
   };
+}
+
+function comparison(rows: readonly ArmRow[]): Table {
+  return {
+    head: ['', 'DART', 'seeds', 'success', 'over the arm before', 'over the baseline'],
+    rows: rows.map((row) => [...labels(row), share(row.success), overRung(row, row.overRung), gain(row.overBaseline)]),
+  };
+}
+
+function labels({ arm, seeds }: ArmRow): (string | number | null)[] {
+  return [arm.label, arm.paper === undefined ? null : `${arm.paper.toFixed(1)}%`, seeds];
+}
+
+function overRung({ arm }: ArmRow, difference: PairedMean | null): string | null {
+  return difference === null ? null : `${arm.against}: ${gain(difference)}`;
 }
 
 function mechanisms(all: LadderRuns): Table {

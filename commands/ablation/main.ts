@@ -127,7 +127,7 @@ function baseEvaluation(settings: Settings, policy: string, suite: keyof typeof 
   return { title: `the base policy on ${suite}`, product, seconds: 10, run: (stop) => runLines([line], product, stop) };
 }
 
-/** Both suites at the two cuts where arms are compared, the training tasks at the other points of the curve. */
+/** The training tasks at both cuts where arms are compared and at the points of the curve, held-out ones at the end. */
 function measuresOf(settings: Settings): Measure[] {
   const at = (cut: string, name: keyof typeof SUITES, repeats: number) => ({
     ...{ cut, name, tasks: { path: SUITES[name], count: settings.sample ?? 60 }, repeats, sample: settings.sample },
@@ -136,7 +136,6 @@ function measuresOf(settings: Settings): Measure[] {
     at(TIME_CUT, 'train', settings.repeats),
     at(TIME_CUT, 'heldout', settings.repeats),
     at(ROLLOUTS_CUT, 'train', settings.repeats),
-    at(ROLLOUTS_CUT, 'heldout', settings.repeats),
     ...curvePoints(settings)
       .filter((cut) => cut !== TIME_CUT)
       .map((cut) => at(cut, 'train', settings.pointRepeats)),
@@ -158,13 +157,20 @@ async function runsOf(settings: Settings, policy: string, conditions: Conditions
 
 async function tellLadder(all: LadderRuns, publish: boolean): Promise<void> {
   for (const cut of [TIME_CUT, ROLLOUTS_CUT]) {
-    for (const { arm, seeds, success, heldout, overRung, overBaseline } of rowsOf(all, cut)) {
+    for (const row of rowsOf(all, cut)) {
+      const { arm, seeds, success, heldout, overRung, overBaseline, curve, curveOverBaseline } = row;
       const name = `ablation/${cut}/${arm.name}`;
       metric(`${name}/success`, success, { seeds });
       metric(`${name}/heldout`, heldout, { seeds });
       if (overRung) metric(`${name}/gain`, overRung.value, { against: arm.against, ...overRung });
       if (overBaseline)
         metric(`${name}/gain_on_baseline`, overBaseline.value, { against: 'baseline', ...overBaseline });
+      if (cut === TIME_CUT) metric(`${name}/curve`, curve, { seeds });
+      if (cut === TIME_CUT && curveOverBaseline)
+        metric(`${name}/curve_gain_on_baseline`, curveOverBaseline.value, {
+          against: 'baseline',
+          ...curveOverBaseline,
+        });
     }
   }
   const section = ladderSection(all);

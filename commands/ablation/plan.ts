@@ -24,7 +24,7 @@ export const ROLLOUTS_CUT = 'rollouts';
  * two steps, an evaluation of one. So rollouts are what the training waits for, as in DART's table, where the GPUs of the
  * decoupled system are in use for 47% of the time: an idea that saves steps has something to save.
  */
-const DESKTOPS = 'embedded:48,latency=120,reset=240,evaluate=120,jitter=0.5';
+const DESKTOPS = 'embedded:32,latency=120,reset=240,evaluate=120,jitter=0.5';
 
 /** The policy that all arms begin with. */
 export interface Base {
