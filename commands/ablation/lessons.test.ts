@@ -1,10 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
 import { SUITES } from './evaluations.ts';
-import { lastLessons, lessons, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
+import { demonstrationsOf, lastLessons, lessons, successesOf, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
 
 const idsOf = (folder: string) =>
   readdirSync(join(packageRoot(), folder), { recursive: true }).flatMap((path) =>
@@ -37,5 +38,19 @@ describe('the lessons of the base policy', () => {
     expect(kept(0.5)).toEqual(kept(0.5));
     const open = { ...episodes[0]!, steps: episodes[0]!.steps.map((step) => ({ ...step, actions: [] })) };
     expect(withEnding(open, 0)).toBe(open);
+  });
+
+  it('are read from a file: the successes whole, or every episode without its ending', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lessons-'));
+    const path = join(dir, 'episodes.ndjson');
+    const [won, lost] = [1, 0].map((reward) => ({ ...trajectory({ id: `reward-${reward}` }), reward }));
+    const ended = { ...won!, steps: [{ ...won!.steps[0]!, actions: [{ type: 'finished' as const }] }] };
+    const others = { type: 'summary', v: 1, command: 'dart-rollout' };
+    writeFileSync(path, [won, lost, ended, others].map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const ids = (text: string) => text.split('\n').flatMap((line) => (line ? [JSON.parse(line).trajectory_id] : []));
+    expect(ids(await successesOf(path))).toEqual(['reward-1', 'reward-1']);
+    // The third has its ending and nothing else.
+    expect(ids(await demonstrationsOf({ ...lessons()[0]!, endings: 0 }, path))).toEqual(['reward-1', 'reward-0']);
+    rmSync(dir, { recursive: true });
   });
 });

@@ -80,22 +80,23 @@ export function lastLessons(): Lesson[] {
 }
 
 /** The episodes of a lesson as lines, without the last words that are not taught. */
-export async function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
-  const lines: string[] = [];
-  for await (const { record } of readRecords(createReadStream(path), { name: path })) {
-    if (record.type !== 'trajectory') continue;
-    const taught = withEnding(record as Trajectory, endings);
-    if (taught.steps.length > 0) lines.push(`${JSON.stringify(taught)}\n`);
-  }
-  return lines.join('');
+export function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
+  return episodesIn(path, (trajectory) => {
+    const taught = withEnding(trajectory, endings);
+    return taught.steps.length > 0 ? taught : null;
+  });
 }
 
 /** The episodes that succeeded, as lines. */
-export async function successesOf(path: string): Promise<string> {
+export function successesOf(path: string): Promise<string> {
+  return episodesIn(path, (trajectory) => ((trajectory.reward ?? 0) > 0.5 ? trajectory : null));
+}
+
+async function episodesIn(path: string, take: (trajectory: Trajectory) => Trajectory | null): Promise<string> {
   const lines: string[] = [];
   for await (const { record } of readRecords(createReadStream(path), { name: path })) {
-    const { type, reward } = record as Partial<Trajectory>;
-    if (type === 'trajectory' && (reward ?? 0) > 0.5) lines.push(`${JSON.stringify(record)}\n`);
+    const taken = record.type === 'trajectory' ? take(record as Trajectory) : null;
+    if (taken !== null) lines.push(`${JSON.stringify(taken)}\n`);
   }
   return lines.join('');
 }

@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   if (!values.report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
   const all = await runsOf(settings, base, conditions);
   await tellLadder(all, values.publish);
-  if (values.publish) await publishRuns(all.runs, curvePoints(settings));
+  if (values.publish) await publishRuns(all.runs, pointsBefore(settings));
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
   return 0;
 }
@@ -136,10 +136,13 @@ function measuresOf(settings: Settings): Measure[] {
     at(TIME_CUT, 'train', settings.repeats),
     at(TIME_CUT, 'heldout', settings.repeats),
     at(ROLLOUTS_CUT, 'train', settings.repeats),
-    ...curvePoints(settings)
-      .filter((cut) => cut !== TIME_CUT)
-      .map((cut) => at(cut, 'train', settings.pointRepeats)),
+    ...pointsBefore(settings).map((cut) => at(cut, 'train', settings.pointRepeats)),
   ];
+}
+
+/** The points of the curve before the end. */
+function pointsBefore(settings: Settings): string[] {
+  return curvePoints(settings).filter((cut) => cut !== TIME_CUT);
 }
 
 async function runsOf(settings: Settings, policy: string, conditions: Conditions): Promise<LadderRuns> {

@@ -10,13 +10,12 @@ const PUBLISHED = 'docs/results/ablation.ndjson';
 
 /**
  * Writes them.
- * @param points cuts of the learning curve, of which only the means are kept
+ * @param points cuts of which only the means are kept
  */
 export async function publishRuns(runs: readonly RunRecord[], points: readonly string[], path?: string): Promise<void> {
   const brief = (run: RunRecord) => {
     const measures = Object.entries(run.measures).map(([name, measure]) => {
-      const isPoint = points.includes(name.split('/')[0]!) && !name.startsWith('time/');
-      return [name, isPoint ? { ...measure, tasks: {} } : measure];
+      return [name, points.includes(name.split('/')[0]!) ? { ...measure, tasks: {} } : measure];
     });
     return { type: 'run', v: 1, ...run, measures: Object.fromEntries(measures) };
   };
