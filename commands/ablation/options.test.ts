@@ -138,7 +138,7 @@ describe('an evaluation', () => {
 describe('the settings', () => {
   it('come from the environment, and say what makes no sense', () => {
     expect(settingsFrom({ SEEDS: '2', TRAIN_SECONDS: '60', ARMS: 'full,baseline' })).toMatchObject({
-      ...{ seeds: 2, seconds: 60, trajectories: 900, limitSeconds: 90 },
+      ...{ seeds: 2, seconds: 60, trajectories: 2700, limitSeconds: 66 },
       arms: [{ name: 'baseline' }, { name: 'full' }],
     });
     expect(() => settingsFrom({ SEEDS: '0' })).toThrow('expected a number above 0, not 0');

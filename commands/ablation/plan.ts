@@ -8,23 +8,22 @@ import { type Cut, sharedOptions, type Training } from './training.ts';
 /** Aggregation and learning rate are those of `make demo` (docs/log.md). */
 export const TRAINER = ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean', '--lr', '3e-4'] as const;
 
-/** What every arm has in common. */
+/**
+ * What every arm has in common. An update takes eight groups, as DART's does: of a batch of so many steps an idea that saves
+ * steps would make larger batches of groups and no more updates (docs/log.md).
+ */
 const COMMON = {
   rollout: ['-n', '8', '--max-steps', String(MAX_STEPS)],
   curate: ['--preset', 'dart', '--advantage-scope', 'step'],
-  train: TRAINER,
+  train: [...TRAINER, '--batch-groups', '8'],
 } as const;
 
 /** The cuts at which the arms are compared. */
 export const TIME_CUT = 'time';
 export const ROLLOUTS_CUT = 'rollouts';
 
-/**
- * Desktops that take their time, about fifteen times faster than real ones: a step of 120 ms with its variation, a reset of
- * two steps, an evaluation of one. So rollouts are what the training waits for, as in DART's table, where the GPUs of the
- * decoupled system are in use for 47% of the time: an idea that saves steps has something to save.
- */
-const DESKTOPS = 'embedded:32,latency=120,reset=240,evaluate=120,jitter=0.5';
+/** Desktops that answer at once: with one training at a time, rollouts and updates have a core each. */
+const DESKTOPS = 'embedded:32';
 
 /** The policy that all arms begin with. */
 export interface Base {

@@ -22,7 +22,7 @@ export interface Settings {
   /** Only so many tasks in each evaluation, for trials; null: all. */
   sample: number | null;
   arms: readonly Arm[];
-  /** Trainings at once: while one waits for its desktops another computes. */
+  /** Trainings at once. One fills two cores. */
   lanes: number;
 }
 
@@ -30,19 +30,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads them. @throws DartError naming the variable that makes no sense */
 export function settingsFrom(env: Environment): Settings {
-  const seconds = numberOf(env, 'TRAIN_SECONDS', 240);
+  const seconds = numberOf(env, 'TRAIN_SECONDS', 480);
   return {
     dir: env.RUN_DIR || join('runs', 'ablation'),
     seeds: wholeOf(env, 'SEEDS', 5),
     seconds,
-    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 15))),
-    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 1.5 * seconds),
+    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 45))),
+    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 1.1 * seconds),
     points: wholeOf(env, 'POINTS', 8),
     repeats: wholeOf(env, 'REPEATS', 8),
     pointRepeats: wholeOf(env, 'POINT_REPEATS', 4),
     sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
     arms: chosenFrom(ARMS, env.ARMS),
-    lanes: wholeOf(env, 'LANES', 2),
+    lanes: wholeOf(env, 'LANES', 1),
   };
 }
 
