@@ -38,6 +38,8 @@ export interface RunRecord {
   figures: Figures;
   /** By cut and name of the measure: `time/train`. */
   measures: Record<string, Omit<Evaluation, 'tasks'> & { tasks: Record<string, number> }>;
+  /** What else its report is made of: `Piece.details`. */
+  details?: unknown;
 }
 
 /** Where a measure may let its screenshots lie; they go with the versions. */
@@ -61,6 +63,8 @@ export interface Piece {
   seconds: number;
   /** Leaves a published folder `cuts/NAME` for each cut. */
   train: (stop?: AbortSignal) => Promise<TrainingEnd>;
+  /** Read from its folder when it is evaluated, for a report that must do without the folder. */
+  details?: () => Promise<unknown>;
 }
 
 /** An asynchronous training as a piece of work. */
@@ -80,8 +84,7 @@ export function trainingPiece(name: string, training: Training, say: (line: stri
  */
 export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
   const { name, dir, seed, made } = piece;
-  const product = join(dir, 'run.json');
-  const trained = join(dir, 'training.json');
+  const { product, trained } = productsOf(dir);
   const title = `${name}, seed ${seed}`;
   const measured = [made, ...measures.map((measure) => JSON.stringify(measure))].join('\n').replaceAll(dir, 'RUN');
   const check = (path: string, what: string) => () => refuseOther(path, what);
@@ -107,12 +110,22 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
       run: async (stop) => {
         const { cuts, figures } = JSON.parse(readFileSync(trained, 'utf8'));
         const done = await evaluated(piece, measures, cuts, stop);
-        const record: RunRecord = { name, seed, made: measured, cuts, figures, measures: done };
+        const details = await piece.details?.();
+        const record: RunRecord = { name, seed, made: measured, cuts, figures, measures: done, details };
         await keepPolicy(dir, measures, stop);
         await writeWhole(product, `${JSON.stringify(record, null, 1)}\n`);
       },
     },
   ];
+}
+
+/** True where nothing is left to train. */
+export function isTrained({ dir }: Pick<Piece, 'dir'>): boolean {
+  return Object.values(productsOf(dir)).some((path) => existsSync(path));
+}
+
+function productsOf(dir: string) {
+  return { product: join(dir, 'run.json'), trained: join(dir, 'training.json') };
 }
 
 async function evaluated(
@@ -123,18 +136,24 @@ async function evaluated(
 ): Promise<RunRecord['measures']> {
   const all: RunRecord['measures'] = {};
   const left = measures.filter(({ cut }) => cuts[cut] !== undefined);
-  const evaluate = async (): Promise<void> => {
-    for (let measure = left.shift(); measure !== undefined; measure = left.shift()) {
-      const { cut, name, tasks, repeats, sample, more } = measure;
-      const output = join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
-      const policy = join(placesOf(dir).cuts, cut);
-      const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
-      if (!existsSync(output)) await runLines([line], dir, stop);
-      const evaluation = await readEvaluation(output);
-      all[`${cut}/${name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
+  const evaluate = async ({ cut, name, tasks, repeats, sample, more }: Measure): Promise<void> => {
+    const output = join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
+    const policy = join(placesOf(dir).cuts, cut);
+    const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
+    if (!existsSync(output)) await runLines([line], dir, stop);
+    const evaluation = await readEvaluation(output);
+    all[`${cut}/${name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
+  };
+  const lane = async (): Promise<void> => {
+    try {
+      for (let measure = left.shift(); measure !== undefined; measure = left.shift()) await evaluate(measure);
+    } catch (error) {
+      // Those beside it end what they are at, and begin nothing.
+      left.length = 0;
+      throw error;
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: EVALUATIONS_AT_ONCE }, evaluate));
+  const ends = await Promise.allSettled(Array.from({ length: EVALUATIONS_AT_ONCE }, lane));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
   return all;

@@ -12,7 +12,7 @@ import { evaluationLine, MAX_STEPS, readEvaluation, SUITES } from './evaluations
 import { type Measure, type RunRecord, runJobs, trainingPiece } from './job.ts';
 import { curvePoints, type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
 import { dirOf, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
-import { publishRuns, takePublished } from './published.ts';
+import { publishedPath, publishRuns, takePublished } from './published.ts';
 import { type Job, playJobs, spoken } from './queue.ts';
 import { markdownTable, writeSection } from './report.ts';
 import { type Settings, settingsFrom, wholeOf } from './settings.ts';
@@ -46,7 +46,7 @@ async function main(): Promise<number> {
   await tellConditions(settings, base, conditions, values.publish);
   if (positionals[0] === 'conditions') return 0;
 
-  if (values.published) await takePublished(settings.dir, say);
+  if (values.published) await takePublished(publishedPath('ablation'), settings.dir, say);
   const jobs = jobsOf(settings, base);
   say(
     `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs) / settings.lanes)} in all; Ctrl-C and the same command again goes on`,
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   if (!values.report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
   const all = await runsOf(settings, base, conditions);
   await tellLadder(all, values.publish);
-  if (values.publish) await publishRuns(all.runs, pointsBefore(settings));
+  if (values.publish) await publishRuns(publishedPath('ablation'), all.runs, pointsBefore(settings));
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
   return 0;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunRecord, runJobs } from './job.ts';
-import { publishRuns, takePublished } from './published.ts';
+import { publishedPath, publishRuns, takePublished } from './published.ts';
 import { NO_FIGURES } from './run.ts';
 
 let dir: string;
@@ -27,10 +27,12 @@ describe('published runs', () => {
   it('come back as runs that are not made again, the tasks of curve points aside', async () => {
     const file = join(dir, 'runs.ndjson');
     const said: string[] = [];
-    await publishRuns([run(1, 'by these lines'), run(2, 'by these lines')], ['point-1'], file);
-    await takePublished(join(dir, 'runs'), (line) => said.push(line), file);
-    await takePublished(join(dir, 'runs'), (line) => said.push(line), file);
-    expect(said).toEqual(['2', '0'].map((count) => `${count} runs taken from docs/results/ablation.ndjson`));
+    await publishRuns(file, [run(1, 'by these lines'), run(2, 'by these lines')], ['point-1']);
+    await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
+    await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
+    expect(said.map((line) => line.replace(/from .*\//, 'from '))).toEqual([
+      ...['2 runs taken from runs.ndjson', '0 runs taken from runs.ndjson'],
+    ]);
     const back = JSON.parse(readFileSync(join(dir, 'runs/full/2/run.json'), 'utf8'));
     const whole = run(2, 'by these lines');
     expect(back).toEqual({
@@ -43,10 +45,16 @@ describe('published runs', () => {
     }
   });
 
+  it('need not be there', async () => {
+    const said: string[] = [];
+    await takePublished(publishedPath('nothing'), dir, (line) => said.push(line));
+    expect(said).toEqual(['no runs are published in docs/results/nothing.ndjson yet']);
+  });
+
   it('are refused where they were made otherwise', async () => {
     const file = join(dir, 'runs.ndjson');
-    await publishRuns([run(1, 'by other lines')], [], file);
-    await takePublished(join(dir, 'runs'), () => {}, file);
+    await publishRuns(file, [run(1, 'by other lines')], []);
+    await takePublished(file, join(dir, 'runs'), () => {});
     const [training] = runJobs(piece(1, 'by these lines'), []);
     expect(() => training!.check!()).toThrow('this run was made with other settings or by other options');
   });

@@ -1,18 +1,23 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { makeFolderSync, writeWhole } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { RunRecord } from './job.ts';
 
-/** The runs behind the tables of docs/results.md: one record a run, so that others can compute their own figures. */
-const PUBLISHED = 'docs/results/ablation.ndjson';
+/**
+ * Where the runs behind a table of docs/results.md lie: one record a run, so that others can compute their own figures.
+ * @param table `ablation` or `arpo`
+ */
+export function publishedPath(table: string): string {
+  return join(packageRoot(), 'docs', 'results', `${table}.ndjson`);
+}
 
 /**
  * Writes them.
  * @param points cuts of which only the means are kept
  */
-export async function publishRuns(runs: readonly RunRecord[], points: readonly string[], path?: string): Promise<void> {
+export async function publishRuns(path: string, runs: readonly RunRecord[], points: readonly string[]): Promise<void> {
   const brief = (run: RunRecord) => {
     const measures = Object.entries(run.measures).map(([name, measure]) => {
       return [name, points.includes(name.split('/')[0]!) ? { ...measure, tasks: {} } : measure];
@@ -20,17 +25,18 @@ export async function publishRuns(runs: readonly RunRecord[], points: readonly s
     return { type: 'run', v: 1, ...run, measures: Object.fromEntries(measures) };
   };
   const lines = runs.map((run) => `${JSON.stringify(brief(run))}\n`);
-  await writeWhole(path ?? join(packageRoot(), PUBLISHED), lines.join(''));
+  await writeWhole(path, lines.join(''));
 }
 
 /**
  * Lays published runs into a folder of runs, where there is none of the same arm and seed, as if they had been made there:
  * the queue holds them to its settings like any other.
  */
-export async function takePublished(dir: string, say: (line: string) => void, path?: string): Promise<void> {
-  const file = path ?? join(packageRoot(), PUBLISHED);
+export async function takePublished(path: string, dir: string, say: (line: string) => void): Promise<void> {
+  const name = relative(packageRoot(), path);
+  if (!existsSync(path)) return say(`no runs are published in ${name} yet`);
   let taken = 0;
-  for await (const { record } of readRecords(createReadStream(file), { name: file })) {
+  for await (const { record } of readRecords(createReadStream(path), { name })) {
     if (record.type !== 'run') continue;
     const { type, v, ...run } = record as unknown as RunRecord & { type: string; v: number };
     const folder = join(dir, run.name, String(run.seed));
@@ -39,5 +45,5 @@ export async function takePublished(dir: string, say: (line: string) => void, pa
     await writeWhole(join(folder, 'run.json'), `${JSON.stringify(run, null, 1)}\n`);
     taken += 1;
   }
-  say(`${taken} runs taken from ${PUBLISHED}`);
+  say(`${taken} runs taken from ${name}`);
 }

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Task, Trajectory } from '../../../lib/stream/records.ts';
-import type { RunRecord } from '../job.ts';
 import { NO_FIGURES } from '../run.ts';
 import { cameBack, correctionsOf, sumOf } from './correction.ts';
+import { type ArpoRun, readDetails } from './details.ts';
 import { arpoSettingsFrom } from './pieces.ts';
 import { arpoSection } from './report.ts';
 import { CASE, splitOf, writeTaskFiles } from './tasks.ts';
@@ -48,6 +49,8 @@ describe('the split', () => {
         .map((line) => JSON.parse(line).task_id);
     const [inside, outside] = [idsIn(files['in-domain'].path), idsIn(files['out-of-domain'].path)];
     expect([inside.length, outside.length, files.selected.count]).toEqual([3, 57, 3]);
+    const names = `${idsIn(files.selected.path).join(' ')}\n${inside.join(' ')}`;
+    expect(files.digest).toBe(createHash('sha256').update(names).digest('hex'));
     expect(inside).toContain(CASE);
     expect(files.heldout.path).toBe('fixtures/tasks/heldout');
     expect(outside.some((id) => inside.includes(id))).toBe(false);
@@ -75,17 +78,35 @@ describe('self-correction', () => {
   });
 });
 
+describe('the details of a run', () => {
+  it('are read from its folder: the curve of its rollouts, and its corrections', async () => {
+    const rewards = [0, 1, 1, 1, 0, 0, 0, 0];
+    const lines = rewards.map((reward, index) => JSON.stringify({ group: `g${index >> 1}`, task: 'a', reward }));
+    writeFileSync(join(dir, 'rollouts.ndjson'), lines.join('\n'));
+    writeFileSync(join(dir, 'case.ndjson'), `${JSON.stringify({ type: 'trajectory', v: 1, ...episode('aba', 1) })}\n`);
+    const { stretches, corrections } = await readDetails(dir, 8);
+    expect(stretches.map(({ rollouts, reward }) => [rollouts, reward])).toEqual(
+      rewards.map((reward, index) => [index + 1, reward]),
+    );
+    expect(corrections).toEqual({ rollouts: 1, successes: 1, returned: 1, corrected: 1 });
+    expect(await readDetails(join(dir, 'nowhere'), 8)).toEqual({ stretches: [], corrections: null });
+  });
+});
+
 describe('the section', () => {
-  it('has each arm that ran, its gain over the base, and the curve of its rollouts', async () => {
-    const run = (name: string, success: number): RunRecord => {
+  it('has each arm that ran, its gain over the base, and the curve of its rollouts', () => {
+    const run = (name: string, success: number): ArpoRun => {
       const evaluation = { success, coverage: 1, steps: 3, rollouts: 8, tasks: {} };
       const measures = { 'rollouts/in-domain-hard': evaluation, 'rollouts/in-domain-standard': evaluation };
-      return { name, seed: 1, made: '', cuts: {}, figures: NO_FIGURES, measures };
+      const corrections = { rollouts: 64, successes: 16, returned: 8, corrected: 2 };
+      const details = { stretches: [], corrections: name === 'kto' ? corrections : null };
+      return { name, seed: 1, made: '', cuts: {}, figures: NO_FIGURES, measures, details };
     };
     const settings = arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: '16' });
-    const { text, pictures } = await arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
+    const { text, pictures } = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
     expect(text).toContain('| KTO | – / – | – / – | 24.6% | 37.5% | 37.5% | – | – | – | – |');
     expect(text).toContain('| KTO over base | +12.5 pt | – | – |');
+    expect(text).toContain('| KTO | 25% (16 of 64) | 13% (8 of 64) | 25% (2 of 8) |');
     expect(text).not.toContain('GRPO over');
     expect(Object.keys(pictures)).toEqual(['arpo-replay.svg', 'arpo-selection.svg']);
   });

@@ -5,12 +5,14 @@ import { messageOf } from '../../../lib/errors.ts';
 import { makeFolderSync } from '../../../lib/stream/files.ts';
 import { sha256Of } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
-import { type RunRecord, runJobs } from '../job.ts';
+import { isTrained, runJobs } from '../job.ts';
 import type { Base } from '../plan.ts';
+import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
 import { lineOf, runLines, Stopped, stopSignal } from '../shell.ts';
 import { COMPARED } from './arms.ts';
+import type { ArpoRun } from './details.ts';
 import {
   type ArpoSettings,
   arpoSettingsFrom,
@@ -25,10 +27,12 @@ import { type TaskFiles, writeTaskFiles } from './tasks.ts';
 /**
  * `make arpo`: base, reject sampling, DPO, KTO, GRPO and ARPO from as many rollouts of the same 32 tasks, under both
  * protocols, in and out of domain; the replay curve, the self-correction case, and what selecting tasks does. `--publish`
- * also writes docs/results.md. Records on stdout, the rest on stderr.
+ * also writes docs/results.md and the runs beside it; `--published` goes on from the runs that lie there. Records on stdout,
+ * the rest on stderr.
  */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { publish: { type: 'boolean', default: false } } });
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({ options: { publish: flag, published: flag } });
   const settings = arpoSettingsFrom(process.env);
   const stop = stopSignal();
   const began = Date.now();
@@ -37,6 +41,7 @@ async function main(): Promise<void> {
   const base = { path, sha256: sha256Of(path) };
   const selection = await selected(settings, base, stop);
   const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
+  if (values.published) await takePublished(PUBLISHED, settings.dir, say);
   const jobs = jobsOf(settings, base, tasks);
   const total = jobs.reduce((sum, job) => sum + job.seconds, 0);
   say(
@@ -45,8 +50,9 @@ async function main(): Promise<void> {
   await playJobs(jobs, say, { stop });
   const runs = runsOf(settings);
   tell(runs);
-  const section = await arpoSection(settings, runs, tasks.selected.count);
+  const section = arpoSection(settings, runs, tasks.selected.count);
   await writeSection(settings.dir, section, values.publish);
+  if (values.publish) await publishRuns(PUBLISHED, runs, []);
   process.stderr.write(`\n${section.text}\n`);
   const wall_s = Math.round((Date.now() - began) / 1000);
   process.stdout.write(
@@ -56,6 +62,8 @@ async function main(): Promise<void> {
 
 /** The demo's: it fails often, on nearly all tasks, as ARPO's base does; nothing here needs more. */
 const BASE = 'fixtures/policies/base.onnx';
+
+const PUBLISHED = publishedPath('arpo');
 
 /** ARPO's choice: tasks that so many rollouts of the base policy solve at least once, infeasible ones aside. */
 async function selected({ dir, selectRollouts }: ArpoSettings, base: Base, stop: AbortSignal): Promise<string> {
@@ -97,21 +105,23 @@ async function selected({ dir, selectRollouts }: ArpoSettings, base: Base, stop:
 
 function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles): Job[] {
   const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
-  return seeds.flatMap((seed) => [
-    sharedJob(settings, seed, base, tasks),
-    ...settings.arms.flatMap((arm) => {
-      const piece = pieceOf(settings, arm, seed, base, tasks, say);
+  return seeds.flatMap((seed) => {
+    const pieces = settings.arms.map((arm) => ({ arm, piece: pieceOf(settings, arm, seed, base, tasks, say) }));
+    const runs = pieces.flatMap(({ arm, piece }) => {
       const compared = COMPARED.includes(arm);
       return runJobs(
         piece,
         compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks),
       );
-    }),
-  ]);
+    });
+    // Published runs come without the rollouts that they learned from, and need them no more.
+    const learns = pieces.some(({ arm, piece }) => arm.kind === 'offline' && !isTrained(piece));
+    return learns ? [sharedJob(settings, seed, base, tasks), ...runs] : runs;
+  });
 }
 
-function runsOf({ dir, seeds, arms }: ArpoSettings): RunRecord[] {
-  const runs: RunRecord[] = [];
+function runsOf({ dir, seeds, arms }: ArpoSettings): ArpoRun[] {
+  const runs: ArpoRun[] = [];
   for (const { name } of arms) {
     for (let seed = 1; seed <= seeds; seed += 1) {
       const path = join(dir, name, String(seed), 'run.json');
@@ -121,7 +131,7 @@ function runsOf({ dir, seeds, arms }: ArpoSettings): RunRecord[] {
   return runs;
 }
 
-function tell(runs: readonly RunRecord[]): void {
+function tell(runs: readonly ArpoRun[]): void {
   for (const run of runs) {
     for (const measure of Object.keys(run.measures)) {
       const name = measure.split('/')[1]!;

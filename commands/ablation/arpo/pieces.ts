@@ -8,6 +8,7 @@ import { chosenFrom, numberOf, wholeOf } from '../settings.ts';
 import { lineOf, runLines } from '../shell.ts';
 import { placesOf, type Training } from '../training.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
+import { CASE_FILE, readDetails } from './details.ts';
 import { CASE, type TaskFiles } from './tasks.ts';
 
 /** What is run, from the environment. */
@@ -83,18 +84,18 @@ export function pieceOf(
   say: (line: string) => void,
 ): Piece {
   const dir = join(settings.dir, arm.name, String(seed));
+  const details = () => readDetails(dir, settings.trajectories);
   if (arm.kind === 'online') {
-    return trainingPiece(
-      arm.name,
-      onlineTraining(settings, arm, { dir, seed, base, tasks: tasks[arm.tasks].path }),
-      say,
-    );
+    const training = onlineTraining(settings, arm, { dir, seed, base, tasks: tasks[arm.tasks].path });
+    const piece = trainingPiece(arm.name, training, say);
+    return { ...piece, made: `${piece.made}\n${tasks.digest}`, details };
   }
   const published = join(placesOf(dir).cuts, CUT);
   const lines =
     arm.kind === 'none' ? [publishedBase(base, published)] : [offlineLine(settings, arm, { dir, seed, base })];
   return {
-    ...{ name: arm.name, dir, seed, made: [base.sha256, ...lines].join('\n').replaceAll(settings.dir, 'RUN') },
+    ...{ name: arm.name, dir, seed, details },
+    made: [base.sha256, ...lines, tasks.digest].join('\n').replaceAll(settings.dir, 'RUN'),
     seconds: arm.kind === 'none' ? 2 : settings.offlineSeconds / 2,
     train: async (stop) => {
       rmSync(dir, { recursive: true, force: true });
@@ -151,7 +152,7 @@ export const PROTOCOLS = {
 export function comparedMeasures(settings: ArpoSettings, tasks: TaskFiles, dir: string): Measure[] {
   const { repeats, sample, caseRepeats } = settings;
   const sets = ['in-domain', 'out-of-domain', 'heldout'] as const;
-  const trajectories = ['--trajectories', join(dir, 'case.ndjson'), '--blobs', join(dir, EVALUATION_BLOBS)];
+  const trajectories = ['--trajectories', join(dir, CASE_FILE), '--blobs', join(dir, EVALUATION_BLOBS)];
   return [
     ...sets.flatMap((set) =>
       Object.entries(PROTOCOLS).map(

@@ -1,17 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { curvesSvg } from '../../../lib/report/curves.ts';
 import { meanOf, pairedBySeed } from '../compare.ts';
 import type { RunRecord } from '../job.ts';
 import { fixed, gain, markdownTable, type Section, share, type Table } from '../report.ts';
-import { type RolloutLine, type Stretch, stretchesOf } from '../rollouts.ts';
+import type { Stretch } from '../rollouts.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
-import { readCorrections, sumOf } from './correction.ts';
+import { sumOf } from './correction.ts';
+import type { ArpoRun } from './details.ts';
 import { type ArpoSettings, CUT } from './pieces.ts';
 import { CASE } from './tasks.ts';
-
-/** Points of the curves over the rollouts of a training. */
-const STRETCHES = 8;
 
 const SETS = ['in-domain', 'out-of-domain', 'heldout'] as const;
 const MEASURES = SETS.flatMap((set) => [`${set}-standard`, `${set}-hard`]);
@@ -21,12 +17,8 @@ export const successIn = (run: RunRecord, name: string): number | null =>
   run.measures[`${CUT}/${name}`]?.success ?? null;
 
 /** The section `arpo` of docs/results.md. */
-export async function arpoSection(
-  settings: ArpoSettings,
-  runs: readonly RunRecord[],
-  selected: number,
-): Promise<Section> {
-  const curves = stretchesByArm(settings, runs);
+export function arpoSection(settings: ArpoSettings, runs: readonly ArpoRun[], selected: number): Section {
+  const curves = stretchesByArm(runs);
   const seeds = new Set(runs.map((run) => run.seed)).size;
   const { trajectories, inDomain, selectRollouts, repeats } = settings;
   const text = [
@@ -40,7 +32,7 @@ export async function arpoSection(
     '![Mean reward with and without replay](results/arpo-replay.svg)',
     '### Self-correction',
     `\`${CASE}\`: one format of a menu is wanted; a wrong one can be undone. *Came back*: rollouts that returned to a screen that they had left. In the paper’s case, a subscript, success went from 25% to 62.5%.`,
-    markdownTable(await corrections(settings, runs)),
+    markdownTable(corrections(runs)),
     '### Task selection',
     'The same number of rollouts of the selected tasks, and of all. The paper’s selected tasks learn faster and keep a higher spread of rewards within groups.',
     markdownTable(stretchTable(curves, ['selected', 'all'])),
@@ -90,11 +82,10 @@ function gains(runs: readonly RunRecord[]): Table {
   return { head: ['', ...SETS], rows: arpo ? [...rows, row(arpo, 'grpo')] : rows };
 }
 
-async function corrections({ dir }: ArpoSettings, runs: readonly RunRecord[]): Promise<Table> {
+function corrections(runs: readonly ArpoRun[]): Table {
   const rows: (string | null)[][] = [];
   for (const { arm, own } of present(COMPARED, runs)) {
-    const read = own.map((run) => readCorrections(join(dir, arm.name, String(run.seed), 'case.ndjson')));
-    const parts = (await Promise.all(read)).filter((part) => part !== null);
+    const parts = own.map(({ details }) => details.corrections).filter((part) => part !== null);
     if (parts.length === 0) continue;
     const { rollouts, successes: solved, returned, corrected } = sumOf(parts);
     const of = (count: number, all: number) => (all > 0 ? `${share(count / all, 0)} (${count} of ${all})` : null);
@@ -113,7 +104,7 @@ function selection(runs: readonly RunRecord[]): Table {
   };
 }
 
-function present(arms: readonly ArpoArm[], runs: readonly RunRecord[]) {
+function present<R extends RunRecord>(arms: readonly ArpoArm[], runs: readonly R[]) {
   return arms
     .map((arm) => ({ arm, own: runs.filter((run) => run.name === arm.name) }))
     .filter(({ own }) => own.length > 0);
@@ -121,14 +112,10 @@ function present(arms: readonly ArpoArm[], runs: readonly RunRecord[]) {
 
 type Curves = Map<string, Stretch[][]>;
 
-function stretchesByArm({ dir, trajectories }: ArpoSettings, runs: readonly RunRecord[]): Curves {
+function stretchesByArm(runs: readonly ArpoRun[]): Curves {
   const curves: Curves = new Map();
-  for (const { name, seed } of runs) {
-    const path = join(dir, name, String(seed), 'rollouts.ndjson');
-    if (!existsSync(path)) continue;
-    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
-    const all = lines.map((line) => JSON.parse(line) as RolloutLine);
-    curves.set(name, [...(curves.get(name) ?? []), stretchesOf(all, trajectories, STRETCHES)]);
+  for (const { name, details } of runs) {
+    if (details.stretches.length > 0) curves.set(name, [...(curves.get(name) ?? []), details.stretches]);
   }
   return curves;
 }

@@ -48,6 +48,8 @@ export interface TaskFiles {
   selected: TaskSet;
   all: TaskSet;
   heldout: TaskSet;
+  /** sha256 of the names of the selected tasks and of those that are learned from: runs of others are no pairs of theirs. */
+  digest: string;
 }
 
 /** Writes the split into `tasks/` of a folder. `selection` is what `dart-curate select-tasks` printed. */
@@ -64,11 +66,13 @@ export async function writeTaskFiles(dir: string, selection: string, count: numb
     return { path, count: tasks.length };
   };
   const kept = all.filter(({ task_id }) => selected.has(task_id));
+  const names = [kept, inDomain].map((tasks) => tasks.map(({ task_id }) => task_id).join(' '));
   return {
     'in-domain': await file('in-domain', inDomain),
     'out-of-domain': await file('out-of-domain', outOfDomain),
     selected: await file('selected', kept),
     all: { path: SUITES.train, count: all.length },
     heldout: { path: SUITES.heldout, count: all.length },
+    digest: createHash('sha256').update(names.join('\n')).digest('hex'),
   };
 }
