@@ -62,7 +62,7 @@ demo: build ## Train a policy on the embedded desktop and show that it improves 
 base: build ## Make the base policy of the demo anew from noisy experts
 	@node dist/commands/demo/base.js $(ARGS)
 
-ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=300): hours; goes on after Ctrl-C
+ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=480): hours; goes on after Ctrl-C
 	@node dist/commands/ablation/main.js $(ARGS)
 
 arpo: build ## ARPO's comparison: base, reject sampling, DPO, KTO, GRPO, ARPO (SEEDS=5): hours; goes on after Ctrl-C
