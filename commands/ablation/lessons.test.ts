@@ -5,7 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
 import { SUITES } from './evaluations.ts';
-import { demonstrationsOf, lastLessons, lessons, successesOf, TAUGHT, UNTAUGHT, withEnding } from './lessons.ts';
+import {
+  demonstrationsOf,
+  lastLessons,
+  lessons,
+  stuckIn,
+  successesOf,
+  TAUGHT,
+  UNTAUGHT,
+  withEnding,
+} from './lessons.ts';
 
 const idsOf = (folder: string) =>
   readdirSync(join(packageRoot(), folder), { recursive: true }).flatMap((path) =>
@@ -20,7 +29,7 @@ describe('the lessons of the base policy', () => {
     expect([...taught!, ...partly!, ...lost[0]!].sort()).toEqual(training.sort());
     expect([wandering, waiting]).toEqual([partly, partly]);
     expect(lost).toEqual([UNTAUGHT, UNTAUGHT]);
-    expect(lastLessons().map((lesson) => lesson.tasks)).toEqual([partly, partly, partly, UNTAUGHT]);
+    expect(lastLessons().map((lesson) => lesson.tasks)).toEqual([partly, partly, partly, partly, UNTAUGHT]);
     expect(training.filter((id) => heldout.has(id))).toEqual([]);
     expect([TAUGHT.length, UNTAUGHT.length]).toEqual([20, 15]);
   });
@@ -38,6 +47,35 @@ describe('the lessons of the base policy', () => {
     expect(kept(0.5)).toEqual(kept(0.5));
     const open = { ...episodes[0]!, steps: episodes[0]!.steps.map((step) => ({ ...step, actions: [] })) };
     expect(withEnding(open, 0)).toBe(open);
+  });
+
+  it('get stuck before the last action: what follows waits before the same screen', () => {
+    const beginnings = new Set<number>();
+    for (let index = 0; index < 200; index += 1) {
+      const made = trajectory({ id: `episode-${index}` });
+      const steps = Array.from({ length: 4 }, (_, at) => ({
+        ...made.steps[0]!,
+        index: at,
+        observation: { screenshot: { ...made.steps[0]!.observation.screenshot, sha256: String(at) } },
+        actions: [{ type: 'click' as const, x: at, y: 0 }],
+      }));
+      const stuck = stuckIn({ ...made, steps }, 10).steps;
+      const begun = stuck.filter(({ actions }) => actions[0]!.type === 'click').length;
+      beginnings.add(begun);
+      expect(stuck.slice(0, begun)).toEqual(steps.slice(0, begun));
+      expect(stuck.length).toBe(begun + 10);
+      for (const [at, { index, observation, response, prompt, actions }] of stuck.slice(begun).entries()) {
+        expect([index, observation.screenshot.sha256, response.text]).toEqual([
+          begun + at,
+          String(begun),
+          'Action: wait()',
+        ]);
+        expect([prompt.history, actions]).toEqual([begun + at, [{ type: 'wait' }]]);
+      }
+    }
+    expect([...beginnings].sort()).toEqual([0, 1, 2]);
+    const none = { ...trajectory({ id: 'none' }), steps: [] };
+    expect(stuckIn(none, 10)).toBe(none);
   });
 
   it('are read from a file: the successes whole, or every episode without its ending', async () => {

@@ -29,6 +29,8 @@ export interface Lesson {
   policy: string;
   /** Share of the episodes whose last word (finished, fail) is taught: without it a policy goes on. */
   endings: number;
+  /** Where an episode stops short and waits on: so many times. */
+  stuck?: number;
   seed: number;
 }
 
@@ -66,23 +68,25 @@ export function lessons(): Lesson[] {
 
 /**
  * What it imitates last, beside its own successes. Whole endings: with half of them, it did its task, waited on to the
- * limit, and a success of 30 steps was the task's length. Where it was never shown a way it gives up: as long as it
- * wandered there, most of all steps were on tasks that no arm learns.
+ * limit, and a success of 30 steps was the task's length. On the tasks that it was partly taught it may get stuck at any
+ * screen and wait there, sure of what it does: so failures end at the limit, as those of large models do. Where it was
+ * never shown a way it gives up: as long as it wandered there, most of all steps were on tasks that no arm learns.
  */
 export function lastLessons(): Lesson[] {
   const partly = partlyTaught();
   return [
-    { name: 'last-partly', tasks: partly, episodes: 16, policy: EXPERT, endings: 1, seed: 22 },
-    { name: 'last-wandering', tasks: partly, episodes: 3, policy: WANDERER, endings: 0, seed: 23 },
-    { name: 'last-waiting', tasks: partly, episodes: 2, policy: IDLER, endings: 0, seed: 24 },
-    { name: 'giving-up', tasks: UNTAUGHT, episodes: 6, policy: QUITTER, endings: 1, seed: 26 },
+    { name: 'last-partly', tasks: partly, episodes: 32, policy: EXPERT, endings: 1, seed: 22 },
+    { name: 'last-stuck', tasks: partly, episodes: 8, policy: EXPERT, endings: 0, stuck: 10, seed: 27 },
+    { name: 'last-wandering', tasks: partly, episodes: 4, policy: WANDERER, endings: 0, stuck: 10, seed: 23 },
+    { name: 'last-waiting', tasks: partly, episodes: 4, policy: IDLER, endings: 0, seed: 24 },
+    { name: 'giving-up', tasks: UNTAUGHT, episodes: 16, policy: QUITTER, endings: 1, seed: 26 },
   ];
 }
 
 /** The episodes of a lesson as lines, without the last words that are not taught. */
-export function demonstrationsOf({ endings }: Lesson, path: string): Promise<string> {
+export function demonstrationsOf({ endings, stuck }: Lesson, path: string): Promise<string> {
   return episodesIn(path, (trajectory) => {
-    const taught = withEnding(trajectory, endings);
+    const taught = stuck === undefined ? withEnding(trajectory, endings) : stuckIn(trajectory, stuck);
     return taught.steps.length > 0 ? taught : null;
   });
 }
@@ -101,9 +105,37 @@ async function episodesIn(path: string, take: (trajectory: Trajectory) => Trajec
   return lines.join('');
 }
 
+/** Steps of an episode before it is stuck, at most. */
+const BEFORE_STUCK = 4;
+
+/**
+ * The beginning of an episode, its length drawn by its name, and then `waits` times waiting before the screen that it has
+ * come to, which stays as it is. Its last two steps, the last action and the ending, are never in it: what waits has not
+ * done the task.
+ */
+export function stuckIn(trajectory: Trajectory, waits: number): Trajectory {
+  if (trajectory.steps.length === 0) return trajectory;
+  const begun = Math.floor(drawOf(trajectory) * Math.min(BEFORE_STUCK + 1, trajectory.steps.length - 1));
+  const last = trajectory.steps[begun]!;
+  const { observation } = last;
+  const waiting = Array.from({ length: waits }, (_, index) => ({
+    ...last,
+    index: begun + index,
+    observation,
+    response: { text: 'Action: wait()', token_ids: [], logprobs: [], finish_reason: 'stop' as const },
+    prompt: { history: begun + index, screenshots: begun + index + 1 },
+    actions: [{ type: 'wait' as const }],
+  }));
+  return { ...trajectory, steps: [...trajectory.steps.slice(0, begun), ...waiting] };
+}
+
+function drawOf({ trajectory_id }: Trajectory): number {
+  return createHash('sha256').update(trajectory_id).digest().readUInt32BE() / 2 ** 32;
+}
+
 /** An episode with its ending, or without: a share of them keeps it, drawn by the episode's name. */
 export function withEnding(trajectory: Trajectory, share: number): Trajectory {
-  const draw = createHash('sha256').update(trajectory.trajectory_id).digest().readUInt32BE() / 2 ** 32;
+  const draw = drawOf(trajectory);
   const ends = trajectory.steps.at(-1)?.actions.some(({ type }) => type === 'finished' || type === 'fail');
   return ends && draw >= share ? { ...trajectory, steps: trajectory.steps.slice(0, -1) } : trajectory;
 }

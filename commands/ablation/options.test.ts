@@ -119,7 +119,7 @@ describe('the split', () => {
   it('holds for the base policy, whose lines are made of options that the commands have', async () => {
     const calls = Object.values(baseLines('RUN', 'base.onnx')).flat().flatMap(callsIn);
     expect(calls.map(([program]) => program!.replace('bin/dart-', '')).join(' ')).toBe(
-      'train rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout train train train rollout curate train train rollout train train',
+      'train rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout train train train rollout curate train train rollout train train',
     );
     for (const call of calls) await parsed(call);
     const taught = await parsed(calls[1]!);
@@ -138,7 +138,7 @@ describe('an evaluation', () => {
 describe('the settings', () => {
   it('come from the environment, and say what makes no sense', () => {
     expect(settingsFrom({ SEEDS: '2', TRAIN_SECONDS: '60', ARMS: 'full,baseline' })).toMatchObject({
-      ...{ seeds: 2, seconds: 60, trajectories: 2700, limitSeconds: 66 },
+      ...{ seeds: 2, seconds: 60, trajectories: 900, limitSeconds: 66 },
       arms: [{ name: 'baseline' }, { name: 'full' }],
     });
     expect(() => settingsFrom({ SEEDS: '0' })).toThrow('expected a number above 0, not 0');

@@ -22,7 +22,7 @@ export interface Settings {
   /** Only so many tasks in each evaluation, for trials; null: all. */
   sample: number | null;
   arms: readonly Arm[];
-  /** Trainings at once. One fills two cores. */
+  /** Trainings at once: while one waits for its desktops another computes. */
   lanes: number;
 }
 
@@ -35,14 +35,14 @@ export function settingsFrom(env: Environment): Settings {
     dir: env.RUN_DIR || join('runs', 'ablation'),
     seeds: wholeOf(env, 'SEEDS', 5),
     seconds,
-    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 45))),
+    trajectories: wholeOf(env, 'TRAJECTORIES', Math.max(1, Math.round(seconds * 15))),
     limitSeconds: numberOf(env, 'LIMIT_SECONDS', 1.1 * seconds),
     points: wholeOf(env, 'POINTS', 8),
     repeats: wholeOf(env, 'REPEATS', 8),
     pointRepeats: wholeOf(env, 'POINT_REPEATS', 4),
     sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
     arms: chosenFrom(ARMS, env.ARMS),
-    lanes: wholeOf(env, 'LANES', 1),
+    lanes: wholeOf(env, 'LANES', 2),
   };
 }
 
