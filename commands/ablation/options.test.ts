@@ -119,7 +119,7 @@ describe('the split', () => {
   it('holds for the base policy, whose lines are made of options that the commands have', async () => {
     const calls = Object.values(baseLines('RUN', 'base.onnx')).flat().flatMap(callsIn);
     expect(calls.map(([program]) => program!.replace('bin/dart-', '')).join(' ')).toBe(
-      'train rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout train train train rollout curate train train rollout train train',
+      'train rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout rollout train train train rollout curate train train rollout train train',
     );
     for (const call of calls) await parsed(call);
     const taught = await parsed(calls[1]!);
