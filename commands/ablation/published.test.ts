@@ -45,6 +45,20 @@ describe('published runs', () => {
     }
   });
 
+  it('stay beside those that are published later, of the same arm and seed or of another base aside', async () => {
+    const file = join(dir, 'runs.ndjson');
+    const published = () => {
+      const lines = readFileSync(file, 'utf8').trim().split('\n');
+      return lines.map((line) => JSON.parse(line)).map(({ seed, made }) => [seed, made]);
+    };
+    await publishRuns(file, [run(1, 'base\nearlier'), run(2, 'base\nearlier'), run(3, 'old base\nearlier')], []);
+    await publishRuns(file, [run(2, 'base\nlater')], []);
+    expect(published()).toEqual([
+      [1, 'base\nearlier'],
+      [2, 'base\nlater'],
+    ]);
+  });
+
   it('need not be there', async () => {
     const said: string[] = [];
     await takePublished(publishedPath('nothing'), dir, (line) => said.push(line));

@@ -14,18 +14,37 @@ export function publishedPath(table: string): string {
 }
 
 /**
- * Writes them.
+ * Writes them. Published runs of other arms and seeds stay, where they began with the same policy: a comparison of hours is
+ * made in parts.
  * @param points cuts of which only the means are kept
  */
 export async function publishRuns(path: string, runs: readonly RunRecord[], points: readonly string[]): Promise<void> {
+  const made = new Set(runs.map(keyOf));
+  const others = (await publishedRuns(path)).filter(
+    (run) => !made.has(keyOf(run)) && runs.some((own) => baseOf(own) === baseOf(run)),
+  );
   const brief = (run: RunRecord) => {
     const measures = Object.entries(run.measures).map(([name, measure]) => {
       return [name, points.includes(name.split('/')[0]!) ? { ...measure, tasks: {} } : measure];
     });
     return { type: 'run', v: 1, ...run, measures: Object.fromEntries(measures) };
   };
-  const lines = runs.map((run) => `${JSON.stringify(brief(run))}\n`);
+  const lines = [...others, ...runs].map((run) => `${JSON.stringify(brief(run))}\n`);
   await writeWhole(path, lines.join(''));
+}
+
+const keyOf = ({ name, seed }: RunRecord) => `${name}/${seed}`;
+const baseOf = ({ made }: RunRecord) => made.split('\n')[0];
+
+async function publishedRuns(path: string): Promise<RunRecord[]> {
+  const runs: RunRecord[] = [];
+  if (!existsSync(path)) return runs;
+  for await (const { record } of readRecords(createReadStream(path), { name: relative(packageRoot(), path) })) {
+    if (record.type !== 'run') continue;
+    const { type, v, ...run } = record as unknown as RunRecord & { type: string; v: number };
+    runs.push(run);
+  }
+  return runs;
 }
 
 /**
@@ -36,13 +55,12 @@ export async function takePublished(path: string, dir: string, say: (line: strin
   const name = relative(packageRoot(), path);
   if (!existsSync(path)) return say(`no runs are published in ${name} yet`);
   let taken = 0;
-  for await (const { record } of readRecords(createReadStream(path), { name })) {
-    if (record.type !== 'run') continue;
-    const { type, v, ...run } = record as unknown as RunRecord & { type: string; v: number };
+  for (const run of await publishedRuns(path)) {
     const folder = join(dir, run.name, String(run.seed));
-    if (existsSync(folder)) continue;
+    const file = join(folder, 'run.json');
+    if (existsSync(file)) continue;
     makeFolderSync(folder);
-    await writeWhole(join(folder, 'run.json'), `${JSON.stringify(run, null, 1)}\n`);
+    await writeWhole(file, `${JSON.stringify(run, null, 1)}\n`);
     taken += 1;
   }
   say(`${taken} runs taken from ${name}`);
