@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DartError } from '../../lib/errors.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
 import { type Evaluation, evaluationLine, readEvaluation } from './evaluations.ts';
-import type { Job } from './queue.ts';
+import { type Job, playJobs } from './queue.ts';
 import { type Figures, runTraining, type TrainingEnd } from './run.ts';
 import { lineOf, runLines } from './shell.ts';
 import { pipelineLine, placesOf, type Training } from './training.ts';
@@ -105,7 +105,7 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
       title: `${title}: evaluations`,
       product,
       after: training,
-      seconds: 4 + measures.reduce((sum, { tasks, repeats }) => sum + tasks.count * repeats * SECONDS_PER_ROLLOUT, 0),
+      seconds: 4 + measures.reduce((sum, measure) => sum + secondsOf(measure), 0),
       check: check(product, measured),
       run: async (stop) => {
         const { cuts, figures } = JSON.parse(readFileSync(trained, 'utf8'));
@@ -128,34 +128,31 @@ function productsOf(dir: string) {
   return { product: join(dir, 'run.json'), trained: join(dir, 'training.json') };
 }
 
+function secondsOf({ tasks, repeats }: Measure): number {
+  return tasks.count * repeats * SECONDS_PER_ROLLOUT;
+}
+
 async function evaluated(
   { dir, seed }: Piece,
   measures: readonly Measure[],
   cuts: Record<string, Moment>,
   stop?: AbortSignal,
 ): Promise<RunRecord['measures']> {
-  const all: RunRecord['measures'] = {};
-  const left = measures.filter(({ cut }) => cuts[cut] !== undefined);
-  const evaluate = async ({ cut, name, tasks, repeats, sample, more }: Measure): Promise<void> => {
-    const output = join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
+  const there = measures.filter(({ cut }) => cuts[cut] !== undefined);
+  const outputOf = ({ cut, name, repeats }: Measure) => join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
+  const jobs = there.map((measure): Job => {
+    const { cut, name, tasks, repeats, sample, more } = measure;
     const policy = join(placesOf(dir).cuts, cut);
+    const output = outputOf(measure);
     const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
-    if (!existsSync(output)) await runLines([line], dir, stop);
-    const evaluation = await readEvaluation(output);
-    all[`${cut}/${name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
-  };
-  const lane = async (): Promise<void> => {
-    try {
-      for (let measure = left.shift(); measure !== undefined; measure = left.shift()) await evaluate(measure);
-    } catch (error) {
-      // Those beside it end what they are at, and begin nothing.
-      left.length = 0;
-      throw error;
-    }
-  };
-  const ends = await Promise.allSettled(Array.from({ length: EVALUATIONS_AT_ONCE }, lane));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+    return { title: name, product: output, seconds: secondsOf(measure), run: (ended) => runLines([line], dir, ended) };
+  });
+  await playJobs(jobs, () => {}, { stop, lanes: EVALUATIONS_AT_ONCE });
+  const all: RunRecord['measures'] = {};
+  for (const measure of there) {
+    const evaluation = await readEvaluation(outputOf(measure));
+    all[`${measure.cut}/${measure.name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
+  }
   return all;
 }
 

@@ -119,11 +119,9 @@ export function stuckIn(trajectory: Trajectory, waits: number): Trajectory {
   if (trajectory.steps.length === 0) return trajectory;
   const begun = Math.floor(drawOf(trajectory) * Math.min(BEFORE_STUCK + 1, trajectory.steps.length - 1));
   const last = trajectory.steps[begun]!;
-  const { observation } = last;
   const waiting = Array.from({ length: waits }, (_, index) => ({
     ...last,
     index: begun + index,
-    observation,
     response: { text: 'Action: wait()', token_ids: [], logprobs: [], finish_reason: 'stop' as const },
     prompt: { history: begun + index, screenshots: begun + index + 1 },
     actions: [{ type: 'wait' as const }],
