@@ -62,6 +62,41 @@ describe('dart-train --stop-if', () => {
     expect([code, summary?.version, summary?.groups]).toEqual([0, 3, 3]);
   });
 
+  it('stops at once, at the same place, however often the same command is started again', async () => {
+    const rule = ['--stop-if', 'tokens>0 for 3'];
+    const first = await train(rule, samples(9));
+    const state = () => JSON.parse(readFileSync(join(cwd, dir, 'versions/000002/state.json'), 'utf8'));
+    expect(state().guards).toEqual({ 'tokens>0': { since: 1, updates: 2 } });
+    const [stop] = first.records.filter((r) => r.event === 'stopped_by_guard');
+    expect(stop).toMatchObject({ since: 1, update: 3, last_good_version: 0, newest_version: 2 });
+    for (const _ of [1, 2]) {
+      const again = await train(rule, samples(9));
+      expect([again.code, again.records[0], again.records.length]).toEqual([1, stop, 2]);
+      expect(again.summary).toMatchObject({ version: 2, last_good_version: 0, stopped: 'stop-if tokens>0 for 3' });
+      expect(again.err).toContain('version 2 the newest. Try: another rule, or none, to go on');
+      expect(versions()).toEqual([0, 1, 2]);
+    }
+    // With another rule it goes on, and counts on: update 3 is the third in a row.
+    const other = await train(['--stop-if', 'tokens>0 for 4'], samples(9));
+    expect(other.summary).toMatchObject({ version: 3, last_good_version: 0 });
+    expect(other.records.filter((r) => r.event === 'stopped_by_guard')).toMatchObject([{ since: 1, update: 4 }]);
+    // It has come further since: the first rule no longer ends it at once.
+    const free = await train([], samples(5));
+    expect([free.code, free.summary?.version]).toEqual([0, 5]);
+    expect((await train(rule, samples(5))).code).toBe(0);
+  });
+
+  it('counts on after a restart, also from a version that was made without a rule', async () => {
+    const rule = ['--stop-if', 'tokens>0 for 3'];
+    await train(['--max-updates', '1'], samples(1));
+    await train([...rule, '--max-updates', '2'], samples(2));
+    await train([...rule, '--max-updates', '3'], samples(3));
+    expect(versions()).toEqual([0, 1, 2, 3]);
+    const { code, records, summary } = await train(rule, samples(4));
+    expect([code, summary?.version, summary?.last_good_version]).toEqual([1, 3, 1]);
+    expect(records.filter((r) => r.event === 'stopped_by_guard')).toMatchObject([{ since: 2, update: 4 }]);
+  });
+
   it('leaves a run alone that breaks no rule, and warns of a metric that does not come', async () => {
     const { code, err, summary } = await train(['--stop-if', 'entropy<0', '--stop-if', 'ref_kl>1'], samples(1));
     expect([code, summary?.stopped]).toEqual([0, 'end-of-input']);

@@ -35,6 +35,27 @@ describe('Guards', () => {
     expect(guards.check(kl(1), 3)).toMatchObject({ since: 2 });
   });
 
+  it('go on counting from the rows of another one, by limit', () => {
+    const first = new Guards([rule('>', 0.2, 3), rule('<', 0, 2)]);
+    expect(first.rows).toBeUndefined();
+    for (const [i, value] of [0.3, null, 0.4].entries()) first.check(kl(value), i + 4);
+    expect(first.rows).toEqual({ 'approx_kl>0.2': { since: 4, updates: 2 } });
+    const kept = JSON.parse(JSON.stringify(first.rows));
+    expect(new Guards([rule('>', 0.2, 3)], kept).check(kl(1), 7)).toMatchObject({ since: 4, update: 7 });
+    // Another number of updates counts on, another limit begins anew.
+    expect(new Guards([rule('>', 0.2, 4)], kept).check(kl(1), 7)).toBeNull();
+    expect(new Guards([rule('>', 0.3, 3)], kept).rows).toBeUndefined();
+  });
+
+  it('know their rules by their text', () => {
+    const guards = new Guards([rule('>', 0.2, 3)]);
+    expect(['approx_kl>0.2 for 3', 'approx_kl>0.2', 'approx_kl>0.2 for 4'].map((text) => guards.has(text))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   it('tell once of rules whose metric the run does not report', () => {
     const guards = new Guards([rule('>', 1), { metric: 'train/ref_kl', comparison: '>', limit: 1, updates: 1 }]);
     expect(guards.idle(kl(null))).toEqual(['ref_kl>1']);

@@ -15,11 +15,23 @@ export interface GuardRule {
 export interface TrippedGuard {
   /** The rule as text, `approx_kl>0.2`. */
   rule: string;
-  value: number;
+  /** Null where it is infinite. */
+  value: number | null;
   /** The update at which the rule's metric began to pass its limit, and the one at which it ended the run. */
   since: number;
   update: number;
 }
+
+/** In how many updates in a row a metric passed a limit, so far. */
+export interface GuardRow {
+  /** The first of them. */
+  since: number;
+  /** How many; those in which the metric is not known are not counted. */
+  updates: number;
+}
+
+/** The rows that have begun, by limit (`approx_kl>0.2`): versions keep them, so that a restart goes on counting. */
+export type GuardRows = Readonly<Record<string, GuardRow>>;
 
 const HOLDS: Record<Comparison, (value: number, limit: number) => boolean> = {
   '<': (value, limit) => value < limit,
@@ -29,21 +41,38 @@ const HOLDS: Record<Comparison, (value: number, limit: number) => boolean> = {
 };
 
 /** A rule as it is written on the command line, without `train/`. */
-export function ruleText({ metric, comparison, limit, updates }: GuardRule): string {
-  const text = `${metric.replace('train/', '')}${comparison}${limit}`;
-  return updates === 1 ? text : `${text} for ${updates}`;
+export function ruleText(rule: GuardRule): string {
+  return rule.updates === 1 ? limitText(rule) : `${limitText(rule)} for ${rule.updates}`;
+}
+
+function limitText({ metric, comparison, limit }: GuardRule): string {
+  return `${metric.replace('train/', '')}${comparison}${limit}`;
 }
 
 /** Holds the metrics of each update against the rules, and counts in how many updates in a row one was passed. */
 export class Guards {
   readonly #rules: readonly GuardRule[];
-  /** Updates in a row that passed each rule's limit. */
-  readonly #rows: number[][];
+  /** By the rules' limits. */
+  readonly #rows: Map<string, GuardRow>;
   #told = false;
 
-  constructor(rules: readonly GuardRule[]) {
+  /** @param rows What the version that the run goes on from had counted. */
+  constructor(rules: readonly GuardRule[], rows: GuardRows = {}) {
     this.#rules = rules;
-    this.#rows = rules.map(() => []);
+    const limits = new Set(rules.map(limitText));
+    this.#rows = new Map(Object.entries(rows).filter(([limit]) => limits.has(limit)));
+  }
+
+  /** What is counted so far, in the order of the rules; undefined where there is nothing. */
+  get rows(): GuardRows | undefined {
+    const limits = [...new Set(this.#rules.map(limitText))].filter((limit) => this.#rows.has(limit));
+    if (limits.length === 0) return undefined;
+    return Object.fromEntries(limits.map((limit) => [limit, this.#rows.get(limit)!]));
+  }
+
+  /** Whether this is one of the rules, as `ruleText` writes it. */
+  has(rule: string): boolean {
+    return this.#rules.some((each) => ruleText(each) === rule);
   }
 
   /**
@@ -51,22 +80,28 @@ export class Guards {
    * counts nor ends a row.
    */
   check(metrics: TrainMetrics, update: number): TrippedGuard | null {
+    const rows = new Map(this.#rows);
     let tripped: TrippedGuard | null = null;
-    for (const [i, rule] of this.#rules.entries()) {
+    for (const rule of this.#rules) {
       const value = metrics[rule.metric];
       if (typeof value !== 'number' || Number.isNaN(value)) continue;
-      const row = this.#rows[i]!;
-      if (HOLDS[rule.comparison](value, rule.limit)) row.push(update);
-      else row.length = 0;
-      if (row.length < rule.updates) continue;
-      tripped ??= { rule: ruleText(rule), value, since: row[0]!, update };
+      const limit = limitText(rule);
+      if (!HOLDS[rule.comparison](value, rule.limit)) {
+        rows.delete(limit);
+        continue;
+      }
+      const { since, updates } = this.#rows.get(limit) ?? { since: update, updates: 0 };
+      rows.set(limit, { since, updates: updates + 1 });
+      if (updates + 1 >= rule.updates) tripped ??= { rule: ruleText(rule), value, since, update };
     }
+    this.#rows.clear();
+    for (const [limit, row] of rows) this.#rows.set(limit, row);
     return tripped;
   }
 
   /** Begins to count anew: the weights are no longer those that were counted. */
   forget(): void {
-    for (const row of this.#rows) row.length = 0;
+    this.#rows.clear();
   }
 
   /** Rules whose metric the first update does not report, as text; nothing after the first update. */

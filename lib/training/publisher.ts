@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DartError } from '../errors.ts';
+import { writeWhole } from '../stream/files.ts';
 import type { Checkpoint } from '../stream/records.ts';
 import type { Engine } from './engine.ts';
+import type { TrippedGuard } from './guards.ts';
 import type { TrainerState } from './state.ts';
 import {
   bestVersion,
@@ -37,6 +42,9 @@ export interface VersionStore {
   acknowledge(groupIds: readonly string[], how: { reason: string }): Promise<number>;
   latestVersion(runId?: string): Promise<{ version: number; path: string } | null>;
 }
+
+/** Which rule ended the run, after which version. */
+const STOPPED_FILE = 'stopped.json';
 
 export interface PublisherOptions {
   dir: string;
@@ -94,6 +102,7 @@ export class Publisher {
     });
     const told = await store?.publishVersion({ version, path, run_id: runId, ...learned });
     await pointLatest(dir, version);
+    await rm(join(dir, STOPPED_FILE), { force: true });
     const best = bestVersion(dir);
     const spared = best === null ? [version] : [version, best];
     await pruneVersions(dir, keep, spared);
@@ -124,6 +133,22 @@ export class Publisher {
       where: versionFolder(dir, known.version),
       hint: 'the folder that this run published into (--publish), or another --run-id',
     });
+  }
+
+  /** Keeps beside a version that a rule ended the run right after it: the same rule ends it there again. */
+  async keepStop(version: number, stop: TrippedGuard): Promise<void> {
+    await writeWhole(join(this.#options.dir, STOPPED_FILE), `${JSON.stringify({ version, ...stop })}\n`);
+  }
+
+  /** The rule that ended the run right after this version; null where none did, or it went on since. */
+  stopAfter(version: number): TrippedGuard | null {
+    try {
+      const path = join(this.#options.dir, STOPPED_FILE);
+      const { version: after, ...stop } = JSON.parse(readFileSync(path, 'utf8')) as TrippedGuard & { version: number };
+      return after === version ? stop : null;
+    } catch {
+      return null;
+    }
   }
 
   /** What to tell of damaged versions that are newer than the one gone on from. */

@@ -106,9 +106,11 @@ async function openSession(
   const learner = new Learner(engine, settings);
   const state = await begin(learner, publisher, config.baseSha256, output);
   const { limits, publishEvery, stopIf = [], rollback } = config;
-  const guards = new Guards(stopIf);
+  const guards = new Guards(stopIf, state.guards);
   const evaluations = rollback ? new Evaluations(publisher.dir, rollback) : null;
-  return new Session(learner, state, { limits, publishEvery, output, publisher, guards, evaluations });
+  const session = new Session(learner, state, { limits, publishEvery, output, publisher, guards, evaluations });
+  await session.stopAgain();
+  return session;
 }
 
 /** Resumes, or makes version 0 known, so that rollouts can start on it. */

@@ -91,6 +91,7 @@ export class Session {
     for (const record of metricRecords(this.#metrics, this.state.updates)) await this.#options.output.record(record);
     this.#options.output.progress(progressLine(this.#metrics, this.state.updates));
     if (await this.#trips()) return;
+    this.#keepRows();
     const { publishEvery } = this.#options;
     if (publishEvery > 0 && this.state.updates % publishEvery === 0) await this.publish();
   }
@@ -171,21 +172,45 @@ export class Session {
     return { type: 'summary', v: 1, command: 'dart-train', version: this.#published, ...counts, stopped, wall_s };
   }
 
+  /** Ends the run before it learns, where it ended in the same way before: by a rule that still holds. */
+  async stopAgain(): Promise<void> {
+    const { publisher, guards } = this.#options;
+    const before = publisher?.stopAfter(this.#published) ?? null;
+    if (before !== null && guards?.has(before.rule)) await this.#stopBy(before, 'stopped again');
+  }
+
+  /** What is counted of the rules goes into the next version. */
+  #keepRows(): void {
+    const rows = this.#options.guards?.rows;
+    if (rows === undefined) delete this.state.guards;
+    else this.state.guards = rows;
+  }
+
   /** Whether the update that was just made breaks a rule: its weights are then not published. */
   async #trips(): Promise<boolean> {
-    const { guards, output } = this.#options;
+    const { guards, output, publisher } = this.#options;
     if (!guards) return false;
     for (const rule of guards.idle(this.#metrics))
       output.warn(`--stop-if ${rule}: this run does not report the metric`);
     const tripped = guards.check(this.#metrics, this.state.updates);
     if (tripped === null) return false;
+    // No record can hold an infinite number.
+    const told = { ...tripped, value: Number.isFinite(tripped.value) ? tripped.value : null };
+    await this.#stopBy(told, 'stopped');
+    await publisher?.keepStop(this.#published, told);
+    return true;
+  }
+
+  /** From here on nothing is published. */
+  async #stopBy(tripped: TrippedGuard, how: string): Promise<void> {
+    const { output } = this.#options;
     this.#tripped = tripped;
     const { rule, value, since, update } = tripped;
     const versions = { last_good_version: this.#lastGood(tripped), newest_version: this.#published };
     await output.record({ type: 'event', v: 1, event: 'stopped_by_guard', rule, value, since, update, ...versions });
     const good = `version ${versions.last_good_version ?? '-'} is the last good one, version ${this.#published} the newest`;
-    output.warn(`stopped by --stop-if ${rule}: ${value} at update ${update}, which is not published; ${good}`);
-    return true;
+    const why = `${how} by --stop-if ${rule}: ${value} at update ${update}, which is not published`;
+    output.warn(`${why}; ${good}. Try: another rule, or none, to go on`);
   }
 
   /** The newest version of the folder that has no update since the rule began to be broken; null where none is left. */
@@ -209,6 +234,7 @@ export class Session {
     this.#moved = true;
     this.#rollbacks += 1;
     guards?.forget();
+    this.#keepRows();
     const scores = { evaluated_version: fallen.version, score: fallen.score, best_score: best.score };
     await output.record({ type: 'event', v: 1, event: 'rolled_back', from, to: best.version, version, ...scores });
     const why = `version ${fallen.version} scored ${shown(fallen.score)}, version ${best.version} ${shown(best.score)}`;

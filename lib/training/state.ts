@@ -1,3 +1,5 @@
+import type { GuardRows } from './guards.ts';
+
 /** Counters of a run, all that resuming needs beside weights and moments. No clock times: equal runs, equal bytes. */
 export interface TrainerState {
   updates: number;
@@ -12,6 +14,8 @@ export interface TrainerState {
   base_sha256: string;
   /** The version with which the run last went back to an earlier one; absent where it never did. */
   rolled_back_at?: number;
+  /** In how many updates in a row the limits of `--stop-if` were passed; absent where none was. */
+  guards?: GuardRows;
 }
 
 /** The counters of a run that has not begun. */
