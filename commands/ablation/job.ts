@@ -45,6 +45,9 @@ export interface RunRecord {
 /** Where a measure may let its screenshots lie; they go with the versions. */
 export const EVALUATION_BLOBS = 'evaluation-blobs';
 
+/** The kind of the jobs that evaluate. */
+export const EVALUATION = 'evaluation';
+
 /** An evaluation computes on one thread: two of them keep two cores busy. */
 const EVALUATIONS_AT_ONCE = 2;
 
@@ -59,8 +62,10 @@ export interface Piece {
   seed: number;
   /** What it is made with and by: another one is refused. */
   made: string;
-  /** About how long it trains. */
+  /** About how long it trains, and what it takes at least; those of one kind are quick or slow together. */
   seconds: number;
+  atLeast?: number;
+  kind?: string;
   /** Leaves a published folder `cuts/NAME` for each cut. */
   train: (stop?: AbortSignal) => Promise<TrainingEnd>;
   /** Read from its folder when it is evaluated, for a report that must do without the folder. */
@@ -74,6 +79,7 @@ export function trainingPiece(name: string, training: Training, say: (line: stri
   return {
     ...{ name, dir, seed, made: identityOf(training) },
     seconds: Math.min(limitSeconds, longest * 1.1) + 4,
+    atLeast: Math.min(limitSeconds, Math.max(0, ...cuts.map((cut) => cut.seconds ?? 0))),
     train: (stop) => runTraining(training, stop, teller(say)),
   };
 }
@@ -94,7 +100,9 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
     {
       title: `${title}: training`,
       product: training,
+      kind: piece.kind ?? 'training',
       seconds: piece.seconds,
+      ...(piece.atLeast === undefined ? {} : { atLeast: piece.atLeast }),
       check: existsSync(product) ? check(product, measured) : check(trained, made),
       run: async (stop) => {
         const end = await piece.train(stop);
@@ -104,6 +112,7 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
     {
       title: `${title}: evaluations`,
       product,
+      kind: EVALUATION,
       after: training,
       seconds: 4 + measures.reduce((sum, measure) => sum + secondsOf(measure), 0),
       check: check(product, measured),

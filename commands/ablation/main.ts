@@ -9,8 +9,9 @@ import type { Trajectory } from '../../lib/stream/records.ts';
 import { makeBase, sha256Of, TAUGHT_POLICY } from './base.ts';
 import { type Conditions, ConditionsCount, conditionsTable } from './conditions.ts';
 import { evaluationLine, MAX_STEPS, readEvaluation, SUITES } from './evaluations.ts';
-import { type Measure, type RunRecord, runJobs, trainingPiece } from './job.ts';
+import { EVALUATION, type Measure, type RunRecord, runJobs, trainingPiece } from './job.ts';
 import { curvePoints, type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
+import { makespan } from './makespan.ts';
 import { dirOf, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
 import { publishedPath, publishRuns, takePublished } from './published.ts';
 import { type Job, playJobs, spoken } from './queue.ts';
@@ -49,7 +50,7 @@ async function main(): Promise<number> {
   if (values.published) await takePublished(publishedPath('ablation'), settings.dir, say);
   const jobs = jobsOf(settings, base);
   say(
-    `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(total(jobs) / settings.lanes)} in all; Ctrl-C and the same command again goes on`,
+    `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(makespan(jobs, settings.lanes))} in all; Ctrl-C and the same command again goes on`,
   );
   if (!values.report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
   const all = await runsOf(settings, base, conditions);
@@ -124,7 +125,8 @@ function baseEvaluation(settings: Settings, policy: string, suite: keyof typeof 
   const { repeats, sample } = settings;
   const product = baseFile(settings, policy, suite);
   const line = evaluationLine({ policy, tasks: SUITES[suite], repeats, seed: 1, output: product, sample });
-  return { title: `the base policy on ${suite}`, product, seconds: 10, run: (stop) => runLines([line], product, stop) };
+  const run = (stop?: AbortSignal) => runLines([line], product, stop);
+  return { title: `the base policy on ${suite}`, product, kind: EVALUATION, seconds: 10, run };
 }
 
 /** The training tasks at both cuts where arms are compared and at the points of the curve, held-out ones at the end. */
@@ -179,10 +181,6 @@ async function tellLadder(all: LadderRuns, publish: boolean): Promise<void> {
   const section = ladderSection(all);
   await writeSection(all.settings.dir, section, publish);
   process.stderr.write(`\n${section.text}\n`);
-}
-
-function total(jobs: readonly Job[]): number {
-  return jobs.reduce((sum, job) => sum + job.seconds, 0);
 }
 
 function metric(name: string, value: number | null, more: Record<string, unknown> = {}): void {

@@ -12,6 +12,7 @@ import { COMPARED, SELECTION } from './arpo/arms.ts';
 import { arpoSettingsFrom, offlineLine, onlineTraining, PROTOCOLS } from './arpo/pieces.ts';
 import { baseLines } from './base.ts';
 import { evaluationLine, SUITES } from './evaluations.ts';
+import { trainingPiece } from './job.ts';
 import { trainingOf } from './plan.ts';
 import { settingsFrom } from './settings.ts';
 import { pipelineLine, publishLine, type Training } from './training.ts';
@@ -58,6 +59,15 @@ describe('each arm', () => {
     expect(learn!('batch-groups')).toBe(8);
     expect([sample!('store'), choose!('store')]).toEqual([learn!('store'), learn!('store')]);
     expect(sample!('store')).toBe(`sqlite:RUN/${name}/3/dart.db`);
+  });
+
+  it('trains for its seconds at least, and to its limit at most', () => {
+    const [made, quick] = [training('full'), { ...training('full'), limitSeconds: 100 }];
+    const piece = trainingPiece('full', made, () => {});
+    expect([piece.atLeast, piece.seconds, trainingPiece('full', quick, () => {}).atLeast]).toEqual([480, 532, 100]);
+    const { cuts } = made;
+    const counted = { ...made, cuts: cuts.filter(({ seconds }) => seconds === undefined) };
+    expect(trainingPiece('full', counted, () => {}).atLeast).toBe(0);
   });
 
   it('turns off what its rung does not have', async () => {

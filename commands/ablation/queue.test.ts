@@ -38,6 +38,37 @@ describe('playJobs', () => {
     expect(ran).toEqual(['second', 'third']);
   });
 
+  it('knows that a training takes its time however quick the evaluations are, and the other way round', async () => {
+    const said: string[] = [];
+    let clock = 0;
+    const timed = (name: string, kind: string, seconds: number, takes: number, atLeast?: number) => ({
+      ...{ title: name, product: join(dir, name), kind, seconds, ...(atLeast === undefined ? {} : { atLeast }) },
+      run: async () => {
+        clock += 1000 * takes;
+        writeFileSync(join(dir, name), '');
+      },
+    });
+    const jobs = [
+      // Evaluations take a tenth of what was thought, trainings what they must.
+      ...[timed('e1', 'evaluation', 100, 10), timed('t1', 'training', 600, 450, 500)],
+      ...[timed('e2', 'evaluation', 100, 10), timed('t2', 'training', 600, 900, 500)],
+      ...[timed('e3', 'evaluation', 100, 10), timed('t3', 'training', 600, 900, 500)],
+    ];
+    await playJobs(jobs, (line) => said.push(line), { clock: () => clock });
+    expect(said).toEqual([
+      // 3 × 100 + 3 × 600 s.
+      '1 of 6: e1; 35 min left',
+      // 3 × 600 + 2 × 10.
+      '2 of 6: t1; 30 min left',
+      // A training took 450 s of 600, but none takes less than 500: 2 × 500 + 2 × 10.
+      '3 of 6: e2; 17 min left',
+      '4 of 6: t2; 17 min left',
+      // Trainings have taken 1350 s of 1200: 600 × 1.125 + 10.
+      '5 of 6: e3; 11 min left',
+      '6 of 6: t3; 11 min left',
+    ]);
+  });
+
   it('goes on where it was stopped, and asks what is there whether it fits', async () => {
     const stop = new AbortController();
     const halted = {
@@ -88,6 +119,30 @@ describe('two lanes', () => {
     await played;
     expect(events).toEqual([
       ...['a begins', 'c begins', 'c ends', 'd begins', 'a ends', 'b begins', 'b ends', 'd ends'],
+    ]);
+  });
+
+  it('say what is left beside what is under way', async () => {
+    const said: string[] = [];
+    const long = held('long');
+    const short = held('short');
+    const last = { ...held('last'), seconds: 300 };
+    const jobs = [{ ...long, seconds: 600 }, { ...short, seconds: 60 }, last];
+    let now = 0;
+    const played = playJobs(jobs, (line) => said.push(line), { lanes: 2, clock: () => now });
+    await turn();
+    now = 120_000;
+    short.end();
+    await turn();
+    long.end();
+    last.end();
+    await played;
+    expect(said.map((line) => line.split('; ')[1])).toEqual([
+      // long 600 s; beside it short 60, then last 300.
+      '10 min left',
+      '10 min left',
+      // short took twice its 60 s: so long 1200, of which 120 are over; last 600.
+      '18 min left',
     ]);
   });
 

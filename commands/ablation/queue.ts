@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { makespan } from './makespan.ts';
 
 /** A piece of work that leaves a file, and is not done again where the file is. */
 export interface Job {
@@ -7,10 +8,14 @@ export interface Job {
   product: string;
   /** About how long it takes on two cores. */
   seconds: number;
+  /** Jobs of one kind are quick or slow together: how long the ones took says how long the others will. */
+  kind?: string;
+  /** It takes no less, however quick those before it were: a training goes on for so many seconds. */
+  atLeast?: number;
   /** A file that it begins with: it waits until that is there. */
   after?: string;
   /** Looks at what is there already: throws where it is of other settings. */
-  check?: () => void;
+  check?: () => void | Promise<void>;
   run: (stop?: AbortSignal) => Promise<void>;
 }
 
@@ -31,7 +36,7 @@ interface QueueOptions {
 
 /**
  * Does the jobs whose product is not there yet, in order, and says before each how much time is left: by the jobs' own
- * estimates, corrected by how long those before took. Where one fails, those beside it are stopped.
+ * estimates, corrected by how long those of their kind took. Where one fails, those beside it are stopped.
  *
  * @throws what a job throws; what was done stays done
  */
@@ -40,11 +45,11 @@ export async function playJobs(
   say: (line: string) => void,
   { stop, lanes = 1, clock = () => performance.now() }: QueueOptions = {},
 ): Promise<QueueEnd> {
-  const missing = jobs.filter((job) => {
-    if (!existsSync(job.product)) return true;
-    job.check?.();
-    return false;
-  });
+  const missing: Job[] = [];
+  for (const job of jobs) {
+    if (existsSync(job.product)) await job.check?.();
+    else missing.push(job);
+  }
   const skipped = jobs.length - missing.length;
   if (skipped > 0) say(`${skipped} of ${jobs.length} pieces of work are done already`);
   const all = new AbortController();
@@ -53,18 +58,24 @@ export async function playJobs(
   stop?.addEventListener('abort', end, { once: true });
   const waiting = [...missing];
   const running = new Set<Promise<void>>();
-  let left = missing.reduce((sum, job) => sum + job.seconds, 0);
-  let [planned, taken] = [0, 0];
+  const begun = new Map<Job, number>();
+  const paces = new Paces();
 
+  const left = () =>
+    makespan(
+      waiting.map((job) => ({ ...job, seconds: paces.secondsOf(job) })),
+      lanes,
+      [...begun].map(([job, at]) => ({
+        ...job,
+        seconds: Math.max(0, paces.secondsOf(job) - (clock() - at) / 1000),
+      })),
+    );
   const play = async (job: Job) => {
-    const pace = planned > 0 ? taken / planned : 1;
-    const number = missing.length - waiting.length;
-    say(`${number} of ${missing.length}: ${job.title}; ${spoken((left * pace) / lanes)} left`);
-    const began = clock();
+    begun.set(job, clock());
+    say(`${missing.length - waiting.length} of ${missing.length}: ${job.title}; ${spoken(left())} left`);
     await job.run(all.signal);
-    taken += (clock() - began) / 1000;
-    planned += job.seconds;
-    left -= job.seconds;
+    paces.took(job, (clock() - begun.get(job)!) / 1000);
+    begun.delete(job);
   };
   const lane = async () => {
     while (waiting.length > 0) {
@@ -94,6 +105,22 @@ export async function playJobs(
     stop?.removeEventListener('abort', end);
   }
   return { done: missing.length, skipped };
+}
+
+/** How long jobs of each kind take, measured by their own estimates. */
+class Paces {
+  readonly #kinds = new Map<string, { planned: number; taken: number }>();
+
+  took({ kind = '', seconds }: Job, taken: number): void {
+    const sum = this.#kinds.get(kind) ?? { planned: 0, taken: 0 };
+    this.#kinds.set(kind, { planned: sum.planned + seconds, taken: sum.taken + taken });
+  }
+
+  secondsOf({ kind = '', seconds, atLeast = 0 }: Job): number {
+    const sum = this.#kinds.get(kind);
+    const pace = sum === undefined || sum.planned === 0 ? 1 : sum.taken / sum.planned;
+    return Math.max(atLeast, seconds * pace);
+  }
 }
 
 /** Seconds in words: `40 s`, `12 min`, `3 h 20 min`. */

@@ -6,6 +6,7 @@ import { makeFolderSync } from '../../../lib/stream/files.ts';
 import { sha256Of } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
 import { isTrained, runJobs } from '../job.ts';
+import { makespan } from '../makespan.ts';
 import type { Base } from '../plan.ts';
 import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
@@ -43,9 +44,8 @@ async function main(): Promise<void> {
   const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
   if (values.published) await takePublished(PUBLISHED, settings.dir, say);
   const jobs = jobsOf(settings, base, tasks);
-  const total = jobs.reduce((sum, job) => sum + job.seconds, 0);
   say(
-    `${settings.seeds} seeds, on two cores alone about ${spoken(total)} in all; Ctrl-C and the same command again goes on`,
+    `${settings.seeds} seeds, on two cores alone about ${spoken(makespan(jobs, 1))} in all; Ctrl-C and the same command again goes on`,
   );
   await playJobs(jobs, say, { stop });
   const runs = runsOf(settings);

@@ -69,6 +69,7 @@ export function sharedJob(settings: ArpoSettings, seed: number, base: Base, task
   return {
     title: `the shared rollouts, seed ${seed}`,
     product: rollouts,
+    kind: 'rollouts',
     seconds: settings.trajectories / 50,
     run: (stop) => runLines([lineOf('bin/dart-rollout', what, how)], rollouts, stop),
   };
@@ -96,6 +97,7 @@ export function pieceOf(
   return {
     ...{ name: arm.name, dir, seed, details },
     made: [base.sha256, ...lines, tasks.digest].join('\n').replaceAll(settings.dir, 'RUN'),
+    kind: arm.kind,
     seconds: arm.kind === 'none' ? 2 : settings.offlineSeconds / 2,
     train: async (stop) => {
       rmSync(dir, { recursive: true, force: true });
