@@ -76,6 +76,16 @@ export class Report implements SessionOutput {
     if (signal.reason instanceof ReaderGone || signal.reason instanceof DartError) throw signal.reason;
   }
 
+  /** The end of a run that an error ended, which is told afterwards; what fails here fails because of it. */
+  async fail(summary: Summary): Promise<void> {
+    await this.finish(summary).catch(() => {});
+  }
+
+  /** The end of a run that never began to learn: standard output hears of it, a file is not made for it. */
+  async abandon(summary: Summary): Promise<void> {
+    await this.record(summary).catch(() => {});
+  }
+
   /** Takes the spinner away, also after an error. */
   close(): void {
     this.#progress.stop();

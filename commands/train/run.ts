@@ -4,13 +4,15 @@ import { logOf } from '../../lib/cli/log.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
-import { DartError, EXIT } from '../../lib/errors.ts';
+import { DartError, EXIT, messageOf } from '../../lib/errors.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
+import type { Summary } from '../../lib/stream/records.ts';
 import type { Engine } from '../../lib/training/engine.ts';
 import { lockFolder, runIdOf } from '../../lib/training/folder.ts';
 import type { Objective } from '../../lib/training/presets.ts';
 import { Publisher, type VersionStore } from '../../lib/training/publisher.ts';
 import { runTraining } from '../../lib/training/run.ts';
+import { listVersions } from '../../lib/training/versions.ts';
 import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
 import type { ChosenEngine } from './engine.ts';
@@ -88,18 +90,35 @@ async function learn(
   const { engine, publisher, report, stop } = around;
   const bad = new BadRecords(context);
   const input = withEvaluations(context, readTrainingInput(context, stop.signal, bad), stop.signal);
+  const named = (summary: Summary): Summary => ({ ...summary, run_id: publisher.runId, records_skipped: bad.count });
+  let told = false;
+  const onFailure = async (failed: Summary) => {
+    told = true;
+    await report.fail(named(failed));
+  };
   const summary = await runTraining(input, config, {
     engine,
     publisher,
     output: report,
     passOn: (record) => report.record(record),
     onBadRecord: (error) => bad.take(error),
+    onFailure,
     signal: stop.signal,
+  }).catch(async (error: unknown) => {
+    if (!told) await report.abandon(named(withoutUpdate(error, publisher)));
+    throw error;
   });
-  await report.finish({ ...summary, run_id: publisher.runId, records_skipped: bad.count });
+  await report.finish(named(summary));
   if (bad.count > 0) return EXIT.failure;
   if (String(summary.stopped).startsWith('stop-if ')) return EXIT.negative;
   return summary.stopped === 'end-of-input' && summary.updates === 0 ? EXIT.negative : EXIT.ok;
+}
+
+/** The summary of a run that ended before it could learn. */
+function withoutUpdate(error: unknown, { dir }: Publisher): Summary {
+  const stopped = error instanceof DartError && error.exitCode === EXIT.negative ? 'end-of-input' : 'error';
+  const version = listVersions(dir).at(-1) ?? null;
+  return { type: 'summary', v: 1, command: 'dart-train', version, stopped, error: messageOf(error) };
 }
 
 function publisherOf(

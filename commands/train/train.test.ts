@@ -197,6 +197,59 @@ function tensorsOf(file: Buffer): Buffer {
   return file.subarray(8 + Number(file.readBigUInt64LE(0)));
 }
 
+describe('dart-train, ended by an error,', () => {
+  /** A group whose gradient is not finite. */
+  const broken = (id: string) => group(id).map((record) => ({ ...record, advantage: 1e39 }));
+
+  it('tells of every update that was skipped, and sums up', async () => {
+    const input = lines([...group('good'), ...broken('a'), ...broken('b'), ...broken('c')]);
+    const one = ['--preset', 'grpo', '--batch-groups', '1', '--quiet', '--max-bad-updates', '3'];
+    const { code, records, err, summary } = await train(into(...one, '-o', `${dir}.ndjson`), input);
+    expect([code, records]).toEqual([2, []]);
+    expect(err).toContain('update 2: the loss or its gradient was not finite in 3 updates in a row');
+    const written = readFileSync(join(cwd, `${dir}.ndjson`), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const told = written.map((line) => JSON.parse(line));
+    expect(told.filter((r) => r.event === 'update_skipped').map((r) => r.after_update)).toEqual([1, 1, 1]);
+    expect(told.at(-1)).toMatchObject({
+      ...{ type: 'summary', stopped: 'max-bad-updates', version: 1, updates: 1, updates_skipped: 3, groups_held: 0 },
+      error: expect.stringContaining('not finite in 3 updates in a row'),
+    });
+    expect(summary).toBeUndefined();
+  });
+
+  it('sums up what it learned until a line could not be read, or a screenshot was not there', async () => {
+    const lost = lines(group('g').map((r) => ({ ...r, step: makeStep(0, { text: REPLIES[0] }, 'b'.repeat(64)) })));
+    const one = ['--preset', 'grpo', '--batch-groups', '1', '--quiet'];
+    for (const [i, bad] of ['{"type":"sample"', lost].entries()) {
+      const place = ['--publish', `${dir}-${i}`, ...into().slice(2)];
+      const { code, summary, err } = await train([...place, ...one], `${samples(2)}${bad}`);
+      expect([code, summary?.type, summary?.stopped, summary?.updates, summary?.version]).toEqual([
+        ...[2, 'summary', 'error', 2, 2],
+      ]);
+      expect(err).toBe(`dart-train: ${summary?.error}\n`);
+      expect(summary?.run_id).toContain(`${dir}-${i}`);
+    }
+  });
+
+  it('sums up imitation as well, and a run that never began', async () => {
+    const shown = (screen: string) => lines([makeTrajectory(REPLIES.map((text, i) => makeStep(i, { text }, screen)))]);
+    const sft = (...more: string[]) => into('--objective', 'sft', '--epochs', '2', '--quiet', ...more);
+    const lost = await train(sft(), shown('b'.repeat(64)));
+    expect([lost.code, lost.summary?.stopped, lost.summary?.version, lost.summary?.demonstrated_steps]).toEqual([
+      ...[2, 'error', 0, 3],
+    ]);
+    const torn = await train(sft('-o', 'torn.ndjson'), '{"type":');
+    expect([torn.code, torn.err, existsSync(join(cwd, 'torn.ndjson'))]).toEqual([2, expect.any(String), false]);
+    const nothing = await train(sft());
+    expect([nothing.code, nothing.records]).toEqual([
+      1,
+      [expect.objectContaining({ stopped: 'end-of-input', version: 0, error: expect.stringContaining('to imitate') })],
+    ]);
+  });
+});
+
 describe('dart-train --device', () => {
   it('says once what computes what, and takes the choice from DART_DEVICE too', async () => {
     const loud = ['--preset', 'grpo', '--batch-samples', '6'];

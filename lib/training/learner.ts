@@ -31,12 +31,24 @@ export interface UpdateResult {
   more: TrainMetrics;
 }
 
+/** So many updates in a row were not finite that there is no sense in more. */
+export class TooManyBadUpdates extends DartError {
+  constructor(count: number, update: number) {
+    super(`the loss or its gradient was not finite in ${count} updates in a row`, {
+      where: `update ${update}`,
+      hint: 'a lower --lr, a smaller --max-grad-norm, or the last published version',
+    });
+  }
+}
+
 /** Turns a batch into one update of an engine: its optimiser steps, its learning rate, what is done when one fails. */
 export class Learner {
   readonly engine: Engine;
   readonly settings: LearnerSettings;
-  /** Updates applied so far; the version that the weights are at. */
+  /** The version that the weights are at: updates applied so far, and `rollbacks`. */
   updates = 0;
+  /** Of these, numbers that going back to an earlier version took: the schedule knows nothing of them. */
+  rollbacks = 0;
   #badInRow = 0;
 
   constructor(engine: Engine, settings: LearnerSettings) {
@@ -44,14 +56,11 @@ export class Learner {
     this.settings = settings;
   }
 
-  /**
-   * One update: every unit once per epoch, in `minibatches` optimiser steps.
-   * @throws DartError after `maxBadUpdates` updates in a row that were not finite.
-   */
+  /** One update: every unit once per epoch, in `minibatches` optimiser steps. */
   async update(batch: Batch): Promise<UpdateResult> {
     const steps = this.#optimiserSteps(batch);
     if (steps.length > 1 && batch.kind === 'policy') await this.engine.scoreOld(batch.units);
-    const lr = learningRate(this.settings.schedule, this.updates);
+    const lr = learningRate(this.settings.schedule, this.updates - this.rollbacks);
     const counts = { examples: examplesOf(batch).length, steps: 0 };
     const sums = { loss: 0, gradNorm: 0, statistics: addStatistics([]), more: {} };
     const result: UpdateResult = { applied: true, ...counts, lr, ...sums };
@@ -70,10 +79,18 @@ export class Learner {
       result.gradNorm += (gradNorm - result.gradNorm) / result.steps;
       result.more = meanOf(result.more, more, result.steps);
     }
-    if (result.steps === 0) return this.#refuse(result);
+    if (result.steps === 0) {
+      this.#badInRow += 1;
+      return { ...result, applied: false, loss: Number.NaN, gradNorm: Number.NaN };
+    }
     this.#badInRow = 0;
     this.updates += 1;
     return result;
+  }
+
+  /** @throws TooManyBadUpdates where the newest `maxBadUpdates` updates were not finite. */
+  checkBad(): void {
+    if (this.#badInRow >= this.settings.maxBadUpdates) throw new TooManyBadUpdates(this.#badInRow, this.updates + 1);
   }
 
   /** The units of each optimiser step; shuffled only where there is more than one, by seed and update. */
@@ -90,17 +107,6 @@ export class Learner {
       }
     }
     return steps;
-  }
-
-  #refuse(result: UpdateResult): UpdateResult {
-    this.#badInRow += 1;
-    if (this.#badInRow >= this.settings.maxBadUpdates) {
-      throw new DartError(`the loss or its gradient was not finite in ${this.#badInRow} updates in a row`, {
-        where: `update ${this.updates + 1}`,
-        hint: 'a lower --lr, a smaller --max-grad-norm, or the last published version',
-      });
-    }
-    return { ...result, applied: false, loss: Number.NaN, gradNorm: Number.NaN };
   }
 }
 

@@ -20,14 +20,15 @@ export interface OnlineOptions extends BatchSize {
   passOn: (record: ReadRecord['record']) => Promise<void>;
   /** A bad sample record: throws, or counts it. */
   onBadRecord: (error: unknown) => void;
+  /** Hears what was counted until an error ended the run, which is thrown then. */
+  failed?: (error: unknown, counts: OnlineCounts) => Promise<void>;
   signal: AbortSignal;
 }
 
 /** How often the wait for input is told. */
 const WAITING_EVERY_MS = 10_000;
 
-export interface OnlineSummary {
-  stopped: string;
+export interface OnlineCounts {
   groups_rejected: number;
   groups_held: number;
   /** Groups that the store had closed, and how many for each reason. */
@@ -36,6 +37,10 @@ export interface OnlineSummary {
   /** Steps of whole groups that were too few for another update. */
   steps_left: number;
   samples_repeated: number;
+}
+
+export interface OnlineSummary extends OnlineCounts {
+  stopped: string;
 }
 
 /**
@@ -50,6 +55,21 @@ export async function trainOnSamples(
 ): Promise<OnlineSummary> {
   const gatherer = new GroupGatherer(session.state.groups);
   const loop = new OnlineLoop(session, gatherer, options);
+  try {
+    return { stopped: await runToEnd(loop, gatherer, input, session), ...countsOf(loop, gatherer) };
+  } catch (error) {
+    await options.failed?.(error, countsOf(loop, gatherer));
+    throw error;
+  }
+}
+
+/** @returns why it ended. */
+async function runToEnd(
+  loop: OnlineLoop,
+  gatherer: GroupGatherer,
+  input: AsyncIterable<ReadRecord>,
+  session: Session,
+): Promise<string> {
   let stopped = session.limit();
   if (stopped === null) stopped = await runAndKeep(loop, input, session);
   await session.publish();
@@ -57,8 +77,11 @@ export async function trainOnSamples(
   if (unlike !== null) session.warn(unlike);
   else if (stopped === 'end-of-input' && session.state.updates === 0)
     tellWhy(session, loop.pending.rejections, gatherer);
+  return stopped;
+}
+
+function countsOf(loop: OnlineLoop, gatherer: GroupGatherer): OnlineCounts {
   return {
-    stopped,
     groups_rejected: loop.rejected,
     groups_held: gatherer.held().length,
     groups_skipped: [...loop.skipped.values()].reduce((sum, count) => sum + count, 0),

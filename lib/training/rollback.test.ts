@@ -31,7 +31,15 @@ const score = (model_version: number, success_rate: number | null, more: object 
 });
 
 /** A run in which each `learn` is an update of one token and a version. */
-async function open(rules: RollbackRules, { keep = 8, state = freshState('base'), guards = new Guards([]) } = {}) {
+async function open(
+  rules: RollbackRules,
+  {
+    keep = 8,
+    state = freshState('base') as TrainerState,
+    guards = new Guards([]),
+    maxUpdates = null as number | null,
+  } = {},
+) {
   const { learner, model } = makeLearner();
   const out: AnyRecord[] = [];
   const warnings: string[] = [];
@@ -47,8 +55,8 @@ async function open(rules: RollbackRules, { keep = 8, state = freshState('base')
   } satisfies VersionStore;
   learner.updates = state.updates;
   const publisher = new Publisher({ dir, runId: 'r', keep, store });
-  const session = new Session(learner, state as TrainerState, {
-    limits: { maxUpdates: null, maxSamples: null },
+  const session = new Session(learner, state, {
+    limits: { maxUpdates, maxSamples: null },
     publishEvery: 1,
     output: {
       record: async (record) => void out.push(record),
@@ -98,7 +106,7 @@ describe('an evaluation that falls', () => {
       },
     ]);
     expect(warnings).toEqual(['went back from version 3 to 1, as version 4: version 3 scored 40.0%, version 1 60.0%']);
-    expect(session.summary('x', {})).toMatchObject({ version: 4, updates: 4, rollbacks: 1 });
+    expect(session.summary('x', {})).toMatchObject({ version: 4, updates: 3, rollbacks: 1 });
     await learn('d');
     expect(listVersions(dir)).toEqual([0, 1, 2, 3, 4, 5]);
   });
@@ -159,6 +167,43 @@ describe('an evaluation that falls', () => {
     await learn('a');
     await session.heed(score(1, value));
     expect(events('rolled_back')).toHaveLength(falls ? 1 : 0);
+  });
+});
+
+describe('going back', () => {
+  it('is no update: the limit and the schedule do not count it', async () => {
+    const { session, learner, learn } = await open(DROP, { maxUpdates: 2 });
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    await session.heed(score(1, 0.1));
+    expect([session.state.updates, session.limit()]).toEqual([2, null]);
+    const schedule = { shape: 'linear', lr: 1, warmup: 0, total: 4, floor: 0 } as const;
+    Object.assign(learner.settings, { schedule });
+    const result = await learner.update({ kind: 'policy', units: [makeExample([0])] });
+    expect(result.lr).toBe(0.75);
+    Object.assign(learner, { updates: 2 });
+    await learn('b');
+    expect([session.state.updates, session.limit()]).toEqual([3, 'max-updates']);
+    expect(session.summary('x', {})).toMatchObject({ version: 3, updates: 2, rollbacks: 1 });
+  });
+
+  it('was counted as one by versions that only say that the run went back', async () => {
+    const state = { ...freshState('base'), updates: 5, rolled_back_at: 3 };
+    expect((await open(DROP, { state })).session.summary('x', {})).toMatchObject({ updates: 4, rollbacks: 1 });
+  });
+
+  it('that fails publishes nothing of what it left half done', async () => {
+    const { session, learn, learner } = await open(DROP);
+    await session.heed(score(0, 0.6));
+    await learn('a');
+    learner.engine.restore = async () => {
+      throw new Error('the disk is gone');
+    };
+    await expect(session.heed(score(1, 0.1))).rejects.toThrow('the disk is gone');
+    session.state.updates = 9;
+    await session.publish();
+    expect(listVersions(dir)).toEqual([0, 1]);
+    expect(session.summary('x', {})).toMatchObject({ version: 1 });
   });
 });
 
@@ -284,9 +329,9 @@ describe('a run that goes back', () => {
     ['after it', (r: AnyRecord) => r.type === 'checkpoint' && r.version === 3],
     ['two updates later', (r: AnyRecord) => r.type === 'checkpoint' && r.version === 5],
   ])('ends at the same bytes when it is killed %s', async (_when, dieAt) => {
-    expect(await train('whole')).toMatchObject({ version: 7, updates: 7, rollbacks: 1, groups: 6 });
+    expect(await train('whole')).toMatchObject({ version: 7, updates: 6, rollbacks: 1, groups: 6 });
     await expect(train('killed', dieAt)).rejects.toThrow('killed');
-    expect(await train('killed')).toMatchObject({ version: 7, updates: 7, groups: 6 });
+    expect(await train('killed')).toMatchObject({ version: 7, updates: 6, rollbacks: 1, groups: 6 });
     for (const name of ['weights.safetensors', 'optimizer.safetensors', 'state.json', 'manifest.json']) {
       const [whole, killed] = ['whole', 'killed'].map((folder) =>
         readFileSync(join(dir, folder, 'versions/000007', name)),

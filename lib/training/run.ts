@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import { counted } from '../stream/counted.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import type { AnyRecord, Summary } from '../stream/records.ts';
@@ -6,14 +7,14 @@ import { collectDemonstrations } from './demonstrations.ts';
 import type { Engine } from './engine.ts';
 import { learnInEpochs, type Material, updatesInEpochs } from './epochs.ts';
 import { type GuardRule, Guards } from './guards.ts';
-import { Learner, type LearnerSettings } from './learner.ts';
+import { Learner, type LearnerSettings, TooManyBadUpdates } from './learner.ts';
 import { trainOnSamples } from './online.ts';
 import { collectPreferences } from './preferences.ts';
 import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Evaluations, type RollbackRules } from './rollback.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
-import { freshState, type TrainerState } from './state.ts';
+import { freshState, rollbacksOf, type TrainerState, updatesOf } from './state.ts';
 import { stopReason } from './stopping.ts';
 
 export interface TrainingConfig {
@@ -42,12 +43,15 @@ export interface TrainingSurroundings {
   passOn: (record: AnyRecord) => Promise<void>;
   /** A record that is not as it should be: throws, or counts it. */
   onBadRecord: (error: unknown) => void;
+  /** Hears the summary of a run that an error ended, before the error is thrown. */
+  onFailure?: (summary: Summary) => Promise<void>;
   signal: AbortSignal;
 }
 
 /**
  * A whole run: goes on from the newest version of the folder (or publishes the start as version 0), learns until the
  * input ends or a limit is reached, publishes, and says what it did.
+ * @throws what ended the run, after `onFailure` has heard what it did until then.
  */
 export async function runTraining(
   input: AsyncIterable<ReadRecord>,
@@ -58,9 +62,20 @@ export async function runTraining(
   if (objective.kind !== 'policy') return runInEpochs(input, objective, config, around);
   const session = await openSession(config, config.learner, around);
   const { batchSamples, batchGroups } = config;
-  const options = { objective: objective.policy, batchSamples, batchGroups, ...around };
+  const failed = (error: unknown, counts: object) => tellFailure(session, error, counts, around);
+  const options = { objective: objective.policy, batchSamples, batchGroups, failed, ...around };
   const { stopped, ...counts } = await trainOnSamples(session, input, options);
   return session.summary(stopped, counts);
+}
+
+async function tellFailure(
+  session: Session,
+  error: unknown,
+  counts: object,
+  { onFailure }: TrainingSurroundings,
+): Promise<void> {
+  const stopped = error instanceof TooManyBadUpdates ? 'max-bad-updates' : 'error';
+  await onFailure?.(session.summary(stopped, { ...counts, error: messageOf(error) }));
 }
 
 type OfflineObjective = Exclude<Objective, { kind: 'policy' }>;
@@ -83,8 +98,13 @@ async function runInEpochs(
   const session = await openSession(config, settings, around);
   around.output.note(material.note);
   if (material.advice) around.output.warn(material.advice);
-  const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
-  return session.summary(stopped, material.counts);
+  try {
+    const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
+    return session.summary(stopped, material.counts);
+  } catch (error) {
+    await tellFailure(session, error, material.counts, around);
+    throw error;
+  }
 }
 
 function collect(
@@ -130,8 +150,9 @@ async function begin(
   }
   const state = await publisher.resume(version, learner.engine);
   learner.updates = state.updates;
+  learner.rollbacks = rollbacksOf(state);
   output.note(
-    `going on from version ${version}: ${counted(state.updates, 'update')}, ${counted(state.samples, 'step')} so far`,
+    `going on from version ${version}: ${counted(updatesOf(state), 'update')}, ${counted(state.samples, 'step')} so far`,
   );
   return state;
 }

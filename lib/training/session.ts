@@ -5,7 +5,7 @@ import type { Learner, UpdateResult } from './learner.ts';
 import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
 import type { ClosedGroup, Publisher } from './publisher.ts';
 import { type Evaluated, type Evaluations, isEvaluation } from './rollback.ts';
-import type { TrainerState } from './state.ts';
+import { rollbacksOf, type TrainerState, updatesOf } from './state.ts';
 import { listVersions } from './versions.ts';
 
 export interface SessionLimits {
@@ -48,7 +48,8 @@ export class Session {
   #metrics: TrainMetrics = {};
   #published: number;
   #skipped = 0;
-  #rollbacks = 0;
+  /** While a version is being loaded the weights are none that may be published. */
+  #loading = false;
   /** True from a rollback to the next update: log-probabilities that were taken before are of other weights. */
   #moved = false;
   /** The rule that ended the run; from then on nothing is published. */
@@ -78,8 +79,9 @@ export class Session {
     const result = await this.learner.update(batch);
     const steps = examplesOf(batch).length;
     if (!result.applied) {
+      await this.#reportBadUpdate(steps);
       await this.passOver(groups, 'not_finite');
-      return this.#reportBadUpdate(steps);
+      return this.learner.checkBad();
     }
     this.#groups.push(...groups);
     this.state.groups.push(...groups);
@@ -145,7 +147,7 @@ export class Session {
   /** Publishes what was learned since the last version, if anything was. */
   async publish(): Promise<void> {
     const { publisher, output } = this.#options;
-    if (!publisher || this.#tripped || this.state.updates === this.#published) return;
+    if (!publisher || this.#tripped || this.#loading || this.state.updates === this.#published) return;
     const learned = { groups: this.#groups, metrics: this.#metrics };
     const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
@@ -158,17 +160,24 @@ export class Session {
   limit(): string | null {
     const { maxUpdates, maxSamples } = this.#options.limits;
     if (this.#tripped) return `stop-if ${this.#tripped.rule}`;
-    if (maxUpdates !== null && this.state.updates >= maxUpdates) return 'max-updates';
+    if (maxUpdates !== null && updatesOf(this.state) >= maxUpdates) return 'max-updates';
     if (maxSamples !== null && this.state.samples >= maxSamples) return 'max-samples';
     return null;
   }
 
+  /** What the run did; `more` is what its objective counts besides. */
   summary(stopped: string, more: Record<string, unknown>): Summary {
-    const { updates, samples, tokens, epochs } = this.state;
-    const learned = { updates, samples, tokens, epochs, groups: this.state.groups.length };
+    const { samples, tokens, epochs, groups } = this.state;
+    const learned = { updates: updatesOf(this.state), samples, tokens, epochs, groups: groups.length };
     const wall_s = Math.round((performance.now() - this.#start) / 10) / 100;
     const guarded = this.#tripped ? { last_good_version: this.#lastGood(this.#tripped) } : {};
-    const counts = { ...learned, updates_skipped: this.#skipped, rollbacks: this.#rollbacks, ...guarded, ...more };
+    const counts = {
+      ...learned,
+      updates_skipped: this.#skipped,
+      rollbacks: rollbacksOf(this.state),
+      ...guarded,
+      ...more,
+    };
     return { type: 'summary', v: 1, command: 'dart-train', version: this.#published, ...counts, stopped, wall_s };
   }
 
@@ -225,14 +234,14 @@ export class Session {
     const { publisher, output, guards } = this.#options;
     if (!publisher) return;
     const from = this.state.updates;
-    // Until the weights are whole again there is nothing that may be published.
-    this.#published = from;
+    this.#loading = true;
     const { optimizer_step } = await publisher.load(best.version, this.learner.engine);
+    this.#loading = false;
     const version = from + 1;
-    Object.assign(this.state, { updates: version, optimizer_step, rolled_back_at: version });
-    this.learner.updates = version;
+    const rollbacks = rollbacksOf(this.state) + 1;
+    Object.assign(this.state, { updates: version, optimizer_step, rolled_back_at: version, rollbacks });
+    Object.assign(this.learner, { updates: version, rollbacks });
     this.#moved = true;
-    this.#rollbacks += 1;
     guards?.forget();
     this.#keepRows();
     const scores = { evaluated_version: fallen.version, score: fallen.score, best_score: best.score };
