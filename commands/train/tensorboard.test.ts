@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { eventsOf, type Fields, scalarOf } from '../../lib/report/tensorboard.testing.ts';
@@ -57,13 +58,31 @@ describe('dart-train --tensorboard', () => {
     const { records } = await run([...place, ...more], input);
     expect(records.filter((r) => r.event === 'evaluated')).toHaveLength(2);
     const [name] = readdirSync(join(cwd, 'logs/e'));
-    const scalars = eventsOf(join(cwd, 'logs/e', name!))
-      .slice(2)
-      .map(scalarOf);
+    const [version, early, start, ...later] = eventsOf(join(cwd, 'logs/e', name!));
+    expect([version!.has(3), start!.has(7)]).toEqual([true, true]);
+    const scalars = [early!, ...later].map(scalarOf);
     expect(scalars.filter(([tag]) => tag.startsWith('eval/'))).toEqual([
       ['eval/success_rate', 0, 0.25],
       ['eval/success_rate', 1, 0.5],
     ]);
+  });
+
+  it('has the evaluations of a run that makes no update, and takes nothing back for them', async () => {
+    await train('n', 2, '--tensorboard', 'logs/n');
+    const summary = { type: 'summary', v: 1, command: 'dart-eval', model_version: 1, success_rate: 0.375 };
+    writeFileSync(join(cwd, 'evaluations.ndjson'), `${JSON.stringify(summary)}\n`);
+    const before = readdirSync(join(cwd, 'logs/n'));
+    const stdin = new PassThrough();
+    const place = ['--publish', 'n', '--blobs', 'blobs', '--quiet', '--preset', 'grpo', '--batch-samples', '3'];
+    const io = testIo({ cwd, stdin });
+    const more = ['--evaluations', 'evaluations.ndjson', '--tensorboard', 'logs/n'];
+    const ended = runCommand(spec, [...place, ...more], io);
+    await vi.waitFor(() => expect(io.records().some((r) => r.event === 'evaluated')).toBe(true), { timeout: 60_000 });
+    stdin.end();
+    expect(await ended).toBe(0);
+    const [name, ...others] = readdirSync(join(cwd, 'logs/n')).filter((file) => !before.includes(file));
+    const [version, ...events] = eventsOf(join(cwd, 'logs/n', name!));
+    expect([others, version!.has(3), events.map(scalarOf)]).toEqual([[], true, [['eval/success_rate', 1, 0.375]]]);
   });
 
   it('is refused before anything is written where there can be no such folder', async () => {

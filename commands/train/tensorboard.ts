@@ -3,7 +3,7 @@ import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { EventFile } from '../../lib/report/tensorboard.ts';
-import { type TrainingMetric, trainingMetric } from '../../lib/report/training_metric.ts';
+import { trainingMetric } from '../../lib/report/training_metric.ts';
 import { makeFolder } from '../../lib/stream/files.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
 import { textOf } from './settings.ts';
@@ -14,8 +14,8 @@ export class TensorBoard {
   readonly #dir: string;
   #file: EventFile | null = null;
   #failed = false;
-  /** Evaluations that came before the first update of this run. */
-  readonly #early: TrainingMetric[] = [];
+  /** True from the first update of this run on, which says where its updates begin. */
+  #begun = false;
 
   private constructor(context: CommandContext, dir: string) {
     this.#context = context;
@@ -34,16 +34,16 @@ export class TensorBoard {
   async add(record: AnyRecord): Promise<void> {
     const told = trainingMetric(record);
     if (this.#failed || told === null || told.value === null) return;
-    // An evaluation may be of an older version: it does not say where the updates of this run begin.
-    if (this.#file === null && record.type !== 'metric') this.#early.push(told);
-    else await this.#write([...this.#early.splice(0), told], told.update);
-  }
-
-  async #write(numbers: readonly TrainingMetric[], firstUpdate: number): Promise<void> {
+    const { name, update, value } = told;
     try {
       const { EventFile } = await import('../../lib/report/tensorboard.ts');
-      this.#file ??= await EventFile.open(this.#dir, firstUpdate);
-      for (const { name, update, value } of numbers) await this.#file.scalar(name, update, value!);
+      this.#file ??= await EventFile.open(this.#dir);
+      // An evaluation may be of an older version: it takes back nothing of what was logged of later ones.
+      if (!this.#begun && record.type === 'metric') {
+        this.#begun = true;
+        await this.#file.begin(update);
+      }
+      await this.#file.scalar(name, update, value);
     } catch (error) {
       this.#failed = true;
       logOf(this.#context).warn(`--tensorboard: nothing more is written: ${messageOf(error)}`);

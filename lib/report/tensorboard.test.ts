@@ -27,7 +27,8 @@ describe('crc32c', () => {
 
 describe('EventFile', () => {
   it('holds its version, where it begins, and one scalar an event', async () => {
-    const file = await EventFile.open(join(dir, 'new/folder'), 5, 1_700_000_000_500);
+    const file = await EventFile.open(join(dir, 'new/folder'), 1_700_000_000_500);
+    await file.begin(5);
     await file.scalar('train/loss', 5, -0.25, 1_700_000_001_000);
     await file.scalar('train/loss', 2 ** 40, 1e-7);
     await file.close();
@@ -41,18 +42,18 @@ describe('EventFile', () => {
   });
 
   it('is on the disk before the next number comes', async () => {
-    const file = await EventFile.open(dir, 0);
+    const file = await EventFile.open(dir);
     await file.scalar('a', 3, 0);
-    expect(scalarOf(eventsOf(file.path)[2]!)).toEqual(['a', 3, 0]);
+    expect(scalarOf(eventsOf(file.path)[1]!)).toEqual(['a', 3, 0]);
     await file.close();
   });
 
   it('says where it cannot be', async () => {
-    await expect(EventFile.open('/proc/none', 0)).rejects.toThrow('cannot make the folder');
+    await expect(EventFile.open('/proc/none')).rejects.toThrow('cannot make the folder');
   });
 
   it('comes after the files of earlier runs in the order of names', async () => {
-    for (const now of [999_999_999_000, 1_000_000_000_000]) await (await EventFile.open(dir, 0, now)).close();
+    for (const now of [999_999_999_000, 1_000_000_000_000]) await (await EventFile.open(dir, now)).close();
     expect(
       readdirSync(dir)
         .sort()
@@ -72,12 +73,16 @@ print(json.dumps({tag: [[e.step, e.value] for e in events.Scalars(tag)] for tag 
 if (spawnSync(program, ['-c', 'import tensorboard']).status === 0) {
   describe('TensorBoard', () => {
     it('shows the numbers of a run that was killed and went on two updates before', async () => {
-      const first = await EventFile.open(dir, 1, 1_700_000_000_000);
+      const first = await EventFile.open(dir, 1_700_000_000_000);
+      await first.begin(1);
       for (const step of [1, 2, 3, 4]) await first.scalar('train/loss', step, step);
-      const second = await EventFile.open(dir, 3, 1_700_000_100_000);
+      const second = await EventFile.open(dir, 1_700_000_100_000);
+      await second.scalar('eval/success_rate', 1, 0.5);
+      await second.begin(3);
       for (const step of [3, 4, 5]) await second.scalar('train/loss', step, 10 * (step - 4));
       const { stdout, stderr } = spawnSync(program, ['-c', READ, dir], { encoding: 'utf8' });
       expect(JSON.parse(stdout || stderr)).toEqual({
+        'eval/success_rate': [[1, 0.5]],
         'train/loss': [
           [1, 1],
           [2, 2],

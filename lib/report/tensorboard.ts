@@ -48,10 +48,9 @@ export class EventFile {
   /**
    * A new file in a folder, which is made where it is missing; a run that goes on has a file of its own beside those of
    * before.
-   * @param firstStep Scalars of earlier files from this step on are no longer shown.
    * @throws DartError naming the folder or file that cannot be made.
    */
-  static async open(dir: string, firstStep: number, now = Date.now()): Promise<EventFile> {
+  static async open(dir: string, now = Date.now()): Promise<EventFile> {
     await makeFolder(dir);
     // TensorBoard reads the files of a folder in the order of their names.
     const stamp = (now / 1000).toFixed(3).padStart(14, '0');
@@ -61,8 +60,12 @@ export class EventFile {
     });
     const file = new EventFile(path, handle);
     await file.#write({ wallTime: now / 1000, fileVersion: 'brain.Event:2' });
-    await file.#write({ wallTime: now / 1000, step: firstStep, sessionLog: { status: START } });
     return file;
+  }
+
+  /** Scalars that were written before, here or in earlier files, are no longer shown from this step on. */
+  async begin(firstStep: number, now = Date.now()): Promise<void> {
+    await this.#write({ wallTime: now / 1000, step: firstStep, sessionLog: { status: START } });
   }
 
   /** One number of one step. @throws DartError for a full disk. */
