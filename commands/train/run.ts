@@ -19,6 +19,7 @@ import type { ChosenEngine } from './engine.ts';
 import { checkEvaluations, withEvaluations } from './evaluations.ts';
 import { guardSettings } from './guard_options.ts';
 import { readTrainingInput } from './input.ts';
+import { openRunOutput } from './output.ts';
 import { Report } from './report.ts';
 import { engineOf, numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
 import { StopSwitch } from './stop.ts';
@@ -73,9 +74,10 @@ async function train(context: CommandContext, { dir, stop, chosen }: Place, sett
     if (store) closing.push(store);
     const tensorboard = await TensorBoard.open(context);
     if (tensorboard) closing.push(tensorboard);
-    report = new Report(context, await openOutput(context), stop, tensorboard);
-    closing.push(report);
     const publisher = publisherOf(context, { dir, store, keepStates: chosen.keepStates });
+    const writing = { runId: publisher.runId, version: await publisher.newest() };
+    report = new Report(context, await openRunOutput(context, writing), stop, tensorboard);
+    closing.push(report);
     return await learn(context, { ...settings, baseSha256 }, { engine, publisher, report, stop });
   } finally {
     for (const part of closing.reverse()) await part.close();

@@ -39,6 +39,12 @@ const init: CommandSpec = {
   run: async (context) => (await import('./init.ts')).run(context),
 };
 
+const OUTPUTS = OUTPUT_OPTIONS.map((option) =>
+  option.name === 'output'
+    ? { ...option, describe: `${option.describe}; a run that goes on keeps what it reported there before` }
+    : option,
+);
+
 /** `dart-train`: from samples or demonstrations to published versions of a policy. */
 export const spec: CommandSpec = {
   name: 'dart-train',
@@ -49,7 +55,7 @@ export const spec: CommandSpec = {
     'With --policy hf:DIR (--engine torch) a Hugging Face vision-language checkpoint is trained by PyTorch, in one process a GPU: all weights, or adapters with --lora. docs/training.md says what it needs.',
     'Of an ONNX policy the network itself runs on the CPU. With --device cuda:N the policy loss, the log-probabilities and AdamW are computed on that GPU, and each call copies its arrays there and back: that can pay only where the vocabulary is large. --device cpu touches nothing of CUDA. The same samples end at the same bytes on the same device with the same --threads.',
   ].join('\n\n'),
-  options: [...TRAIN_OPTIONS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
+  options: [...TRAIN_OPTIONS, ...OUTPUTS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   positionals: [{ name: 'files', describe: 'NDJSON files, - for standard input (the default)', multiple: true }],
   subcommands: [exporting, init, plot],
   examples: [

@@ -250,6 +250,95 @@ describe('dart-train, ended by an error,', () => {
   });
 });
 
+describe('dart-train -o', () => {
+  const one = ['--preset', 'grpo', '--batch-groups', '1', '--quiet'];
+  const written = (name: string) =>
+    readFileSync(join(cwd, name), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const told = (name: string) =>
+    written(name)
+      .filter((r) => r.type !== 'metric' || r.name === 'train/loss')
+      .map((r) => [r.type, r.update ?? r.version]);
+
+  it('keeps the records of a run that goes on, and leaves out those of lost updates', async () => {
+    const file = `${dir}.ndjson`;
+    await train(into(...one, '-o', file), samples(2));
+    const first = [
+      ['checkpoint', 0],
+      ['metric', 1],
+      ['checkpoint', 1],
+      ['metric', 2],
+      ['checkpoint', 2],
+      ['summary', 2],
+    ];
+    expect(told(file)).toEqual(first);
+    const whole = readFileSync(join(cwd, file), 'utf8');
+    // What a process that was killed right after update 3 had written with >>, and a record of another command.
+    const lost = lines([
+      { type: 'metric', v: 1, name: 'train/loss', value: 9, update: 3 },
+      { type: 'metric', v: 1, name: 'rollout/errors', value: 1, update: 7 },
+    ]);
+    writeFileSync(join(cwd, file), `${whole}${lost}{"type":"met`);
+    const { code, err } = await train(into(...one, '-o', file), samples(3));
+    expect([code, err]).toEqual([0, '']);
+    expect(told(file)).toEqual([...first, ['metric', 3], ['checkpoint', 3], ['summary', 3]]);
+    expect(readFileSync(join(cwd, file), 'utf8').startsWith(`${whole}${lost.split('\n')[1]}\n{"type"`)).toBe(true);
+    expect(written(file).filter((r) => r.name === 'train/loss' && r.value === 9)).toEqual([]);
+    expect(written(file).filter((r) => r.name === 'rollout/errors')).toHaveLength(1);
+  });
+
+  it('leaves the file as it was where the run cannot go on', async () => {
+    const file = `${dir}.ndjson`;
+    await train(into(...one, '-o', file), samples(1));
+    const whole = readFileSync(join(cwd, file));
+    const { code, err } = await train(into(...one, '-o', file, '--run-id', 'other'), samples(2));
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(
+        `^dart-train: ${file}: the file holds the records of run '${dir}-\\w+', and 'other' goes on. Try: another file`,
+      ),
+    ]);
+    expect(readFileSync(join(cwd, file)).equals(whole)).toBe(true);
+  });
+
+  it('says which records are not in the file', async () => {
+    const file = `${dir}.ndjson`;
+    await train(into(...one, '-o', file), samples(1));
+    await train(into(...one), samples(3));
+    const { code, err } = await train(into(...one, '-o', file), samples(4));
+    expect([code, err]).toEqual([
+      0,
+      `dart-train: warning: ${file} has the records of this run until version 1, not those until version 3, that it goes on from. Try: >> ${file} in place of -o\n`,
+    ]);
+    expect(told(file).slice(-3)).toEqual([
+      ['metric', 4],
+      ['checkpoint', 4],
+      ['summary', 4],
+    ]);
+  });
+
+  it('replaces what was there where a run begins, and what is of no trainer', async () => {
+    const file = `${dir}.ndjson`;
+    writeFileSync(join(cwd, file), lines([{ type: 'metric', v: 1, name: 'train/loss', value: 9, update: 1 }]));
+    await train(into(...one, '-o', file), samples(1));
+    expect(told(file)).toEqual([
+      ['checkpoint', 0],
+      ['metric', 1],
+      ['checkpoint', 1],
+      ['summary', 1],
+    ]);
+    writeFileSync(join(cwd, file), 'words\n{"type":"task","v":1}\n');
+    await train(into(...one, '-o', file), samples(2));
+    expect(told(file)).toEqual([
+      ['metric', 2],
+      ['checkpoint', 2],
+      ['summary', 2],
+    ]);
+  });
+});
+
 describe('dart-train --device', () => {
   it('says once what computes what, and takes the choice from DART_DEVICE too', async () => {
     const loud = ['--preset', 'grpo', '--batch-samples', '6'];
