@@ -44,7 +44,7 @@ export async function* partBatches(
     name: part.path,
     firstLine: part.lines + 1,
     keepBytes: true,
-    command: context.command,
+    command: context.called,
     onError: context.options['on-error'] === 'skip' ? 'skip' : 'fail',
     onSkip: (error) => {
       rejected.push(inPlaceOf(error, skipRecord(context, skipped, error)));

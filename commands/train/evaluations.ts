@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInputs, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
+import type { DartError } from '../../lib/errors.ts';
 import { AnySignal } from '../../lib/stream/any_signal.ts';
 import { followFile } from '../../lib/stream/follow.ts';
 import { type ReadRecord, readRecords } from '../../lib/stream/reader.ts';
@@ -51,8 +52,8 @@ async function* evaluationsIn(
     await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
   }
   const lines = followFile(file, signal, { onCut: warn });
-  const onSkip = (error: Error) => warn(`left out: ${error.message}`);
-  for await (const read of readRecords(lines, { name: path, onError: 'skip', onSkip, command: context.command })) {
+  const onSkip = (error: DartError) => warn(`left out: ${error.describe()}`);
+  for await (const read of readRecords(lines, { name: path, onError: 'skip', onSkip })) {
     if (isEvaluation(read.record)) yield read;
   }
 }

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../lib/cli/spec.ts';
-import { editDistance, UsageError } from '../../lib/cli/usage.ts';
+import { either, nearestFew, UsageError } from '../../lib/cli/usage.ts';
 import type { Comparison, GuardRule } from '../../lib/training/guards.ts';
 import { TRAIN_METRICS, type TrainMetric } from '../../lib/training/metrics.ts';
 import type { Objective } from '../../lib/training/presets.ts';
@@ -41,7 +41,10 @@ function guardRule(text: string): GuardRule {
   }
   const metric = `train/${name}`;
   if (!(metric in TRAIN_METRICS)) {
-    throw new UsageError(`there is no metric '${name}'`, { where: '--stop-if', hint: likeNames(name) });
+    throw new UsageError(`there is no metric '${name}'`, {
+      where: '--stop-if',
+      hint: `${likeNames(name)}; docs/metrics.md has all`,
+    });
   }
   return { metric: metric as TrainMetric, comparison: comparison as Comparison, limit, updates: Number(count) };
 }
@@ -49,7 +52,5 @@ function guardRule(text: string): GuardRule {
 /** The three metrics whose names are most like one that is not there. */
 function likeNames(name: string): string {
   const names = Object.keys(TRAIN_METRICS).map((metric) => metric.replace('train/', ''));
-  const far = (other: string) => (other.includes(name) ? 0 : editDistance(name, other));
-  const nearest = names.sort((a, b) => far(a) - far(b) || editDistance(name, a) - editDistance(name, b)).slice(0, 3);
-  return `${nearest.slice(0, -1).join(', ')} or ${nearest.at(-1)}`;
+  return either(nearestFew(name, names));
 }

@@ -103,8 +103,14 @@ describe('dart-train --stop-if', () => {
     expect(err).toBe('dart-train: warning: --stop-if ref_kl>1: this run does not report the metric\n');
   });
 
+  it('says where a rule that is none came from', async () => {
+    const io = testIo({ cwd, env: { DART_STOP_IF: 'entropy' } });
+    expect(await runCommand(spec, ['--publish', dir, '--policy', `onnx:${BASE}`], io)).toBe(2);
+    expect(io.err()).toMatch(/^dart-train: DART_STOP_IF: 'entropy' is no rule\. Try: --stop-if /);
+  });
+
   it.each([
-    ['aprox_kl>1', "there is no metric 'aprox_kl'. Try: approx_kl, "],
+    ['aprox_kl>1', "there is no metric 'aprox_kl'. Try: approx_kl, ref_kl or rollout_kl; docs/metrics.md has all"],
     ['train/reward>1', "there is no metric 'reward'. Try: reward_mean, "],
     ['entropy<', "'entropy<' is no rule. Try: --stop-if 'approx_kl>0.2 for 3'"],
     ['entropy<low', "'entropy<low' is no rule"],
@@ -164,7 +170,7 @@ describe('dart-train --rollback-drop', () => {
     const { io, ended } = start(['--evaluations', 'odd.ndjson'], stdin);
     await vi.waitFor(() => expect(io.records().some((r) => r.event === 'evaluated')).toBe(true), { timeout: 60_000 });
     stdin.end();
-    expect([await ended, io.err()]).toEqual([0, expect.stringContaining('left out: ')]);
+    expect([await ended, io.err()]).toEqual([0, expect.stringContaining('left out: odd.ndjson:1: not JSON: ')]);
     expect(JSON.parse(readFileSync(join(cwd, dir, 'best.json'), 'utf8'))).toMatchObject({ version: 0, score: 0.8 });
   });
 

@@ -30,5 +30,5 @@ export async function* readTrainingInput(
   const growing = followFile(resolvePath(context.io, last), signal, {
     onCut: (message) => logOf(context).warn(message),
   });
-  yield* readRecords(growing, { name: last, onError, onSkip: (error) => bad.take(error), command: context.command });
+  yield* readRecords(growing, { name: last, onError, onSkip: (error) => bad.take(error), command: context.called });
 }

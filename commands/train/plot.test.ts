@@ -65,7 +65,12 @@ describe('dart-train plot', () => {
 
   it.each([
     [['a.ndjson', '--metrics', 'los'], 2, "--metrics: no file has a metric 'los'. Try: loss"],
-    [['a.ndjson', '--metrics', 'xyz'], 2, "no file has a metric 'xyz'. Try: one of loss, lr"],
+    [
+      ['a.ndjson', '--metrics', 'xyz'],
+      2,
+      "no file has a metric 'xyz'. Try: lr or loss; without --metrics all are shown",
+    ],
+    [['a.ndjson', '-o', 'x'], 2, 'unknown option -o. Try: dart-train plot --help'],
     [
       ['a.ndjson', '--x', 'tokens'],
       2,

@@ -5,7 +5,7 @@ import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { renderTable } from '../../lib/cli/table.ts';
 import { columnsOf } from '../../lib/cli/terminal.ts';
-import { nearest, UsageError } from '../../lib/cli/usage.ts';
+import { either, nearest, nearestFew, UsageError } from '../../lib/cli/usage.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
 import { MetricRun, type PlotAxis, type PlotSeries, rangeOf, smoothed } from '../../lib/report/plot.ts';
 import { plotPage, plotSvg } from '../../lib/report/plot_page.ts';
@@ -63,7 +63,8 @@ function chosenMetrics({ options }: CommandContext, runs: readonly MetricRun[]):
     const found = known.find((metric) => metric === name || metric === `train/${name}`);
     if (found !== undefined) return found;
     const short = known.map((metric) => metric.replace('train/', ''));
-    const hint = nearest(name.replace('train/', ''), short) ?? `one of ${short.join(', ')}`;
+    const word = name.replace('train/', '');
+    const hint = nearest(word, short) ?? `${either(nearestFew(word, short))}; without --metrics all are shown`;
     throw new UsageError(`no file has a metric '${name}'`, { where: '--metrics', hint });
   });
 }

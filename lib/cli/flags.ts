@@ -96,7 +96,8 @@ function unknownOption(spec: CommandSpec, key: string, command: string): UsageEr
   const names = [...spec.options, ...BUILT_IN].flatMap((option) =>
     hasNegation(option) ? [option.name, `no-${option.name}`] : [option.name],
   );
-  const near = nearest(key, names);
+  // Of letters each is as near as the other.
+  const near = key.length === 1 ? undefined : nearest(key, names);
   return new UsageError(`unknown option ${shown}`, { hint: near ? `--${near}` : `${command} --help` });
 }
 

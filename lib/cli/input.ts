@@ -74,7 +74,8 @@ export async function* readInputs(
       name,
       onError: options['on-error'] as 'fail' | 'skip' | undefined,
       onSkip: skipping(context, skipped),
-      command: context.command,
+      // What an option names cannot come from the pipe instead.
+      command: path === '-' || context.positionals.includes(path) ? context.called : undefined,
     });
   }
 }

@@ -5,7 +5,7 @@ import { placeholderOf, wrap } from './layout.ts';
 import { xdgFolder } from './paths.ts';
 import { Progress } from './progress.ts';
 import { renderTable } from './table.ts';
-import { editDistance, nearest } from './usage.ts';
+import { editDistance, either, nearest, nearestFew } from './usage.ts';
 
 describe('editDistance', () => {
   it('counts added, dropped, changed and swapped letters', () => {
@@ -21,6 +21,10 @@ describe('editDistance', () => {
     expect(nearest('tempurature', ['tasks', 'temperature'])).toBe('temperature');
     expect(nearest('out', ['output', 'tasks'])).toBe('output');
     expect(nearest('xyzzy', ['output', 'tasks'])).toBe(undefined);
+    expect(nearestFew('reward', ['loss', 'steps', 'reward_mean', 'grad', 'rewards_chosen'])).toEqual([
+      ...['reward_mean', 'rewards_chosen', 'grad'],
+    ]);
+    expect([['a'], ['a', 'b'], ['a', 'b', 'c']].map(either)).toEqual(['a', 'a or b', 'a, b or c']);
   });
 });
 

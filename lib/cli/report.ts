@@ -3,6 +3,8 @@ import { codeOf, fileError } from '../stream/errno.ts';
 import { renderShortHelp } from './help.ts';
 import { usageOf } from './layout.ts';
 import type { Log } from './log.ts';
+import { withOrigins } from './origins.ts';
+import type { Resolved } from './resolve.ts';
 import type { CommandSpec, Io } from './spec.ts';
 import { isAbort, stopCode } from './stop.ts';
 import { NoInput, UsageError } from './usage.ts';
@@ -13,6 +15,8 @@ export interface Place {
   path: readonly string[];
   io: Io;
   log: Log;
+  /** Where the options' values came from, as soon as that is known. */
+  options?: ReadonlyMap<string, Resolved>;
 }
 
 /** Tells people what went wrong, and hands back the exit code for it. */
@@ -41,8 +45,9 @@ function causeOf(thrown: unknown, reason: unknown): unknown {
 
 function reportKnown(error: DartError, place: Place): number {
   const { log, spec, path, io } = place;
-  const fields = { where: error.where, hint: error.hint };
-  log.error(log.options.format === 'json' ? error.message : error.describe(), fields);
+  const { message, where, hint } = withOrigins(error, place.options ?? new Map());
+  const told = log.options.format === 'json' ? message : new DartError(message, { where, hint }).describe();
+  log.error(told, { where, hint });
   if (log.shows('debug')) log.debug(stackOf(error));
   if (error instanceof UsageError && log.options.format === 'text') {
     io.stderr.write(`Usage: ${usageOf(spec, path)}\n`);

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DartError } from '../errors.ts';
 import { outputError, ReaderGone } from '../stream/writer.ts';
@@ -13,6 +14,7 @@ import { openOutput } from './output.ts';
 import { runCommand } from './run.ts';
 import type { CommandContext, CommandSpec } from './spec.ts';
 import { Interrupted } from './stop.ts';
+import { UsageError } from './usage.ts';
 
 let seen: CommandContext | undefined;
 
@@ -138,6 +140,36 @@ describe('options', () => {
     const { code, err } = await attempt(['--config', 'config.json'], { cwd: dir });
     expect(err).toContain(`dart-try: ${message}`);
     expect(code).toBe(2);
+  });
+
+  it.each([
+    [
+      new UsageError("'x' is no task", { where: '--tasks', hint: '--tasks a' }),
+      "DART_TASKS: 'x' is no task. Try: --tasks a",
+    ],
+    [new DartError('odd', { where: '--mode, --tasks x' }), 'config.json: mode, DART_TASKS x: odd'],
+    [
+      new DartError('--temperature and --tasks exclude each other'),
+      '--temperature and --tasks exclude each other (from DART_TASKS)',
+    ],
+    [
+      new DartError('--no-tis and --mode exclude each other'),
+      '--no-tis and --mode exclude each other (from DART_TIS, config.json: mode)',
+    ],
+    [new DartError('too warm', { where: '--temperature' }), '--temperature: too warm'],
+    [new DartError('odd', { where: 'a--tasks b' }), 'a--tasks b: odd'],
+  ])('says of what an option is no good where its value came from: %s', async (error, message) => {
+    writeFileSync(join(dir, 'config.json'), '{"mode": "fast", "temperature": 3}');
+    const failing = command(async () => {
+      throw error;
+    });
+    const env = { DART_TASKS: 'x', DART_TIS: '0' };
+    const argv = ['--config', 'config.json', '--temperature', '2'];
+    const { code, err } = await attempt(argv, { cwd: dir, env }, failing);
+    expect([code, err.split('\n')[0]]).toEqual([2, `dart-try: ${message}`]);
+    const json = await attempt([...argv, '--log-format', 'json'], { cwd: dir, env }, failing);
+    const { where, message: said } = JSON.parse(json.err);
+    expect(where === undefined ? said : `${where}: ${said}`).toBe(message.split('. Try')[0]);
   });
 
   it('says that a config file that was asked for is missing', async () => {
@@ -331,6 +363,22 @@ describe('inputs and outputs', () => {
     const skipped = await attempt(['--on-error', 'skip'], { stdin }, copies);
     expect(skipped.io.records()).toEqual([{ type: 'a' }, { type: 'summary', skipped: 1 }]);
     expect(skipped.err).toContain('dart-try: warning: left out: stdin:2: not JSON');
+  });
+
+  it('advises to leave a torn line out, and to unpack what is compressed for the very subcommand', async () => {
+    const spec = copies;
+    const sub = { ...copies, name: 'copy', subcommands: [] };
+    const { err } = await attempt([], { stdin: '{"type":"a{"type":"b"}\n{"type":"c"}\n' }, spec);
+    expect(err).toMatch(/^dart-try: stdin:1: not JSON: .*\. Try: --on-error skip, which leaves it out\n$/);
+    writeFileSync(join(dir, 'a.gz'), gzipSync('{"type":"a"}\n'));
+    const packed = await attempt(['copy', 'a.gz'], { cwd: dir }, { ...spec, subcommands: [sub] });
+    expect(packed.err).toBe('dart-try: a.gz: it is compressed (gzip). Try: zcat a.gz | dart-try copy -\n');
+    const option = command(async (context) => {
+      for await (const _ of readInputs(context, ['a.gz']));
+      return 0;
+    });
+    const named = await attempt(['--tasks', 'a.gz'], { cwd: dir }, option);
+    expect(named.err).toBe('dart-try: a.gz: it is compressed (gzip). Try: zcat a.gz > UNPACKED\n');
   });
 
   it('writes -o FILE whole, or leaves what was there', async () => {

@@ -54,9 +54,16 @@ async function start(place: Place, argv: readonly string[], root: CommandSpec): 
   const { spec, path, io } = place;
   const flags = await parseFlags(spec, argv, path);
   const resolution = resolveOptions(spec, flags, path, io);
+  place.options = resolution.options;
   const options: Record<string, OptionValue> = {};
   for (const [name, resolved] of resolution.options) options[name] = resolved.value;
-  const context: CommandContext = { io, options, positionals: flags.positionals, command: path[0] };
+  const context: CommandContext = {
+    io,
+    options,
+    positionals: flags.positionals,
+    command: path[0],
+    called: path.join(' '),
+  };
   place.log = logOf(context);
   const warnings = [...resolution.warnings, ...variableWarnings(io.env, spec, root)];
   for (const warning of warnings) place.log.warn(warning);

@@ -75,4 +75,6 @@ export interface CommandContext {
   positionals: readonly string[];
   /** Name of the executable, for messages: `dart-eval`, also in its subcommands. */
   command?: string;
+  /** The same with its subcommands, for advice on what to type: `dart-eval score`. */
+  called?: string;
 }

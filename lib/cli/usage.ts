@@ -27,6 +27,18 @@ export function nearest(word: string, list: Iterable<string>): string | undefine
   return best;
 }
 
+/** The words of the list that are most like one that is not in it, nearest first: for advice. */
+export function nearestFew(word: string, list: Iterable<string>, count = 3): string[] {
+  const far = (other: string) => (other.includes(word) ? 0 : editDistance(word, other));
+  const sorted = [...list].sort((a, b) => far(a) - far(b) || editDistance(word, a) - editDistance(word, b));
+  return sorted.slice(0, count);
+}
+
+/** `a, b or c`. */
+export function either(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
 /** How many letters must be added, dropped, changed or swapped with their neighbour (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];

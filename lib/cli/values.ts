@@ -1,5 +1,5 @@
 import type { OptionSpec, OptionValue } from './spec.ts';
-import { UsageError } from './usage.ts';
+import { either, UsageError } from './usage.ts';
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off', '']);
@@ -36,7 +36,7 @@ function toText(option: OptionSpec, raw: unknown, where: string): string {
   const text = String(raw);
   if (text === '') throw new UsageError(`expected ${option.value ?? 'text'} but received nothing`, { where });
   if (option.choices && !option.choices.includes(text)) {
-    throw new UsageError(`expected ${listOf(option.choices)} but received '${text}'`, { where });
+    throw new UsageError(`expected ${either(option.choices)} but received '${text}'`, { where });
   }
   return text;
 }
@@ -65,9 +65,4 @@ export function rangeOf(option: OptionSpec): string {
   if (option.min !== undefined && option.max !== undefined) return `${option.min} to ${option.max}`;
   if (option.min !== undefined) return `at least ${option.min}`;
   return option.max === undefined ? '' : `at most ${option.max}`;
-}
-
-function listOf(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

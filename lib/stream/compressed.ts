@@ -19,12 +19,13 @@ const KINDS: readonly Compression[] = [
  * Says so where bytes from the beginning of an input are compressed: no JSON begins like any of these. As lines they
  * would only be "not UTF-8".
  * @param name a path, or `stdin`.
- * @param command what would read the contents from a pipe; without it they have to be a file.
+ * @param command what would read the contents from a pipe, with its subcommands; without it they have to be a file.
  */
 export function refuseCompressed(bytes: Uint8Array, name: string, command?: string): void {
   const found = KINDS.find(({ magic }) => magic.every((byte, at) => bytes[at] === byte));
   if (!found) return;
   const printing = `${found.unpack} ${name === 'stdin' ? 'FILE' : name}`;
-  const hint = command === undefined ? `${printing} > UNPACKED` : `${printing} | ${command} -`;
+  const rest = name === 'stdin' ? '…' : '-';
+  const hint = command === undefined ? `${printing} > UNPACKED` : `${printing} | ${command} ${rest}`;
   throw new DartError(`it is compressed (${found.kind})`, { where: name, hint });
 }

@@ -64,6 +64,10 @@ describe('readRecords', () => {
   it('advises --on-error skip to those who have the choice and have not made it', async () => {
     const advice = 'in:1: the last line is cut short. Try: let its writer end';
     expect(await failure(['{'], { onError: 'fail' })).toBe(`${advice}, or --on-error skip`);
+    expect(await failure(['{"a{"b":1}\n'], { onError: 'fail' })).toMatch(
+      /^in:1: not JSON: .*Try: --on-error skip, which/,
+    );
+    expect(await failure(['{"a{"b":1}\n'])).not.toContain('Try');
     const skipped: string[] = [];
     await read(['{'], { onError: 'skip', onSkip: (error) => skipped.push(error.describe()) });
     expect(skipped).toEqual([advice]);
@@ -78,6 +82,9 @@ describe('readRecords', () => {
     const single = Array.from(bytes, (_, i) => bytes.subarray(i, i + 1));
     expect(await failure([bytes], { onError: 'skip', command: 'dart-eval' })).toBe(
       `in: it is compressed (${kind}). Try: ${unpack} in | dart-eval -`,
+    );
+    expect(await failure([bytes], { name: 'stdin', command: 'dart-eval score' })).toBe(
+      `stdin: it is compressed (${kind}). Try: ${unpack} FILE | dart-eval score …`,
     );
     expect(await failure(single, { name: 'stdin' })).toBe(
       `stdin: it is compressed (${kind}). Try: ${unpack} FILE > UNPACKED`,

@@ -22,7 +22,7 @@ export interface ReadOptions {
   firstLine?: number;
   /** Hand out the bytes of each line, too. */
   keepBytes?: boolean;
-  /** The command that reads, for advice. */
+  /** The command that reads, with its subcommands, for advice; absent where it could not read this from a pipe. */
   command?: string;
 }
 
@@ -132,7 +132,7 @@ function parseLine(split: SplitLine, where: string, options: ReadOptions): AnyRe
   }
   if (!isUtf8(split.bytes)) throw new DartError('the line is not UTF-8', { where, hint: 'iconv -t UTF-8' });
   const text = textOf(split.bytes);
-  const value = parseJson(text, where, split.unfinished ? options : null);
+  const value = parseJson(text, where, { unfinished: split.unfinished, maySkip: options.onError === 'fail' });
   if (value === undefined) return null;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DartError(`expected a JSON object but received ${nameOf(value)}`, { where, hint: filterFor(value) });
@@ -151,18 +151,19 @@ function textOf(bytes: Uint8Array): string {
 
 /**
  * The value, or undefined where there is only white space.
- * @param unfinished how an input is read that ended within this line; null for a line that has its newline.
+ * @param line `unfinished` where the input ended within it, `maySkip` where a person could have it left out.
  */
-function parseJson(text: string, where: string, unfinished: ReadOptions | null): unknown {
+function parseJson(text: string, where: string, line: { unfinished: boolean; maySkip: boolean }): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     if (text.trim() === '') return undefined;
-    if (unfinished) {
-      const skip = unfinished.onError === 'fail' ? ', or --on-error skip' : '';
+    if (line.unfinished) {
+      const skip = line.maySkip ? ', or --on-error skip' : '';
       throw new DartError('the last line is cut short', { where, hint: `let its writer end${skip}` });
     }
-    const hint = /[:[,]\s*-?(NaN|Infinity)\b/.test(text) ? 'null for a number that is not known' : undefined;
+    const skip = line.maySkip ? '--on-error skip, which leaves it out' : undefined;
+    const hint = /[:[,]\s*-?(NaN|Infinity)\b/.test(text) ? 'null for a number that is not known' : skip;
     throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint });
   }
 }
