@@ -1,45 +1,49 @@
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { DartError, messageOf } from '../../../lib/errors.ts';
-import { curvesSvg } from '../../../lib/report/curves.ts';
-import { markdownTable, type Section, writeSection } from '../report.ts';
-import { numberOf, wholeOf } from '../settings.ts';
-import { Stopped, stopSignal } from '../shell.ts';
-import { type ScalingPoint, simulatedPoint } from './figure.ts';
-import { realPoint } from './real.ts';
-import { DESKTOPS, GROUP, PAPER } from './workload.ts';
+import { existsSync } from 'node:fs';
+import { lockRuns } from '../lock.ts';
+import { type Call, playProgram } from '../play.ts';
+import { SCALING } from '../programs.ts';
+import { spoken } from '../queue.ts';
+import { writeSection } from '../report.ts';
+import { type ScalingPoint, simulatedPoint, soundPoint } from './figure.ts';
+import { measuredOf, measurementFile, measurementsOf, spansOf } from './real.ts';
+import { type ScalingRow, scalingSection } from './report.ts';
+import { type ScalingSettings, scalingSettingsFrom } from './settings.ts';
 
 /**
  * `make rollout-scaling`: ARPO's figure, rollout time of a batch and time of an epoch for 8 to 256 desktops: simulated,
- * and real up to REAL_DESKTOPS (64) embedded desktops as slow as ARPO's, SCALE (60) times faster. `--publish` also writes
- * docs/results.md.
+ * and real with embedded desktops as slow as ARPO's, some times faster. Records on stdout, the rest on stderr.
  */
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { publish: { type: 'boolean', default: false } } });
-  const { env } = process;
-  const sizes = env.DESKTOPS ? env.DESKTOPS.split(',').map(sizeOf) : DESKTOPS;
-  const most = wholeOf(env, 'REAL_DESKTOPS', 64);
-  const [scale, batches] = [numberOf(env, 'SCALE', 60), wholeOf(env, 'BATCHES', 3)];
-  const stop = stopSignal();
-  const rows: { simulated: ScalingPoint; real: ScalingPoint | null }[] = [];
-  for (const desktops of sizes) {
+async function main({ request, env, stop, say }: Call<keyof typeof SCALING.flags>): Promise<void> {
+  const settings = scalingSettingsFrom(env);
+  lockRuns(settings.dir, 'make rollout-scaling');
+  const rows: ScalingRow[] = [];
+  for (const desktops of settings.desktops) {
     stop.throwIfAborted();
-    const simulated = await simulatedPoint(desktops);
-    const about = Math.ceil((2 * batches * simulated.batch) / scale);
-    if (desktops <= most) say(`${desktops} desktops, real: about ${about} s …`);
-    const real = desktops <= most ? await realPoint(desktops, { scale, batches, stop }) : null;
-    rows.push({ simulated, real });
-    for (const [kind, point] of Object.entries({ simulated, real })) if (point) tell(kind, point);
+    const row = await rowOf(desktops, settings, { stop, say });
+    rows.push(row);
+    for (const [kind, point] of Object.entries({ simulated: row.simulated, real: row.real }))
+      if (point) tell(kind, point);
   }
-  const section = sectionOf(rows, { scale, batches });
-  await writeSection(env.RUN_DIR || join('runs', 'rollout-scaling'), section, values.publish);
+  const section = scalingSection(rows, settings);
+  await writeSection(settings.dir, section, request.flags.has('publish'));
   process.stderr.write(`\n${section.text}\n`);
 }
 
-function sizeOf(text: string): number {
-  const size = Number(text);
-  if (Number.isInteger(size) && size > 0 && size % GROUP === 0) return size;
-  throw new DartError(`a batch is whole groups of ${GROUP}, so not ${text} desktops`, { where: 'DESKTOPS' });
+async function rowOf(
+  desktops: number,
+  settings: ScalingSettings,
+  { stop, say }: Pick<Call<never>, 'stop' | 'say'>,
+): Promise<ScalingRow> {
+  const simulated = await simulatedPoint(desktops);
+  if (desktops > settings.realDesktops) return { simulated, real: null, doubts: [] };
+  const missing = measurementsOf(desktops, settings).filter((one) => !existsSync(measurementFile(settings.dir, one)));
+  const seconds = missing.reduce((sum, { rounds }) => sum + (rounds * simulated.batch) / settings.scale, 0);
+  say(
+    `${desktops} desktops, real: ${missing.length > 0 ? `about ${spoken(Math.ceil(seconds))} …` : 'measured before'}`,
+  );
+  const measured = await measuredOf(desktops, settings, (one) => spansOf(settings.dir, one, stop));
+  const { point, doubts } = soundPoint(desktops, measured, simulated.batch);
+  return { simulated, real: point, doubts };
 }
 
 function tell(kind: string, { desktops, ...seconds }: ScalingPoint): void {
@@ -49,67 +53,4 @@ function tell(kind: string, { desktops, ...seconds }: ScalingPoint): void {
   }
 }
 
-function sectionOf(
-  rows: readonly { simulated: ScalingPoint; real: ScalingPoint | null }[],
-  { scale, batches }: { scale: number; batches: number },
-): Section {
-  const minutes = (seconds: number | undefined) => (seconds === undefined ? null : (seconds / 60).toFixed(1));
-  const hours = (seconds: number | undefined) => (seconds === undefined ? null : (seconds / 3600).toFixed(2));
-  const table = markdownTable({
-    head: [
-      ...[
-        'desktops',
-        'ARPO: batch, min',
-        'epoch, h',
-        'simulated: batch, min',
-        'epoch, h',
-        'real: batch, min',
-        'epoch, h',
-      ],
-      ...['decoupled, simulated: epoch, h', 'real: epoch, h'],
-    ],
-    rows: rows.map(({ simulated, real }) => [
-      simulated.desktops,
-      PAPER[simulated.desktops]?.batchMinutes ?? null,
-      PAPER[simulated.desktops]?.epochHours ?? null,
-      minutes(simulated.batch),
-      hours(simulated.epoch),
-      minutes(real?.batch),
-      hours(real?.epoch),
-      hours(simulated.decoupledEpoch),
-      hours(real?.decoupledEpoch),
-    ]),
-  });
-  const points = (pick: (row: (typeof rows)[number]) => number | undefined) =>
-    rows.flatMap((row) => {
-      const y = pick(row);
-      return y === undefined ? [] : [{ x: row.simulated.desktops, y: y / 3600 }];
-    });
-  const svg = curvesSvg({
-    title: 'Hours of an epoch: 1,024 rollouts',
-    x: 'desktops',
-    y: 'hours',
-    logX: true,
-    curves: [
-      { name: 'coupled, simulated', dashed: true, points: points(({ simulated }) => simulated.epoch) },
-      { name: 'coupled, real', points: points(({ real }) => real?.epoch) },
-      { name: 'decoupled, simulated', dashed: true, points: points(({ simulated }) => simulated.decoupledEpoch) },
-      { name: 'decoupled, real', points: points(({ real }) => real?.decoupledEpoch) },
-    ],
-  });
-  const text = [
-    `A batch has one rollout a desktop, an epoch 128 tasks × 8 rollouts. Of the workload two numbers were chosen so that the *coupled* ends are the paper's; what lies between, and what is decoupled, follows (commands/ablation/scaling/workload.ts). Real: \`dart-rollout\` with embedded desktops that take the workload's times, ${scale} times faster, ${batches} batches, the epoch by their mean; decoupled by the rate over the middle half of as many rollouts.`,
-    table,
-    '![Rollout scaling](results/rollout-scaling.svg)',
-  ].join('\n\n');
-  return { name: 'rollout-scaling', text, pictures: { 'rollout-scaling.svg': svg } };
-}
-
-function say(line: string): void {
-  process.stderr.write(`rollout-scaling: ${line}\n`);
-}
-
-main().catch((error: unknown) => {
-  say(error instanceof Stopped ? 'stopped' : messageOf(error));
-  process.exitCode = error instanceof Stopped ? error.code : 2;
-});
+playProgram(SCALING, main);

@@ -1,55 +1,110 @@
-import { createReadStream } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workloadTasks } from '../../../lib/rollout/simulate/workload.ts';
+import { writeWhole } from '../../../lib/stream/files.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
 import type { Trajectory } from '../../../lib/stream/records.ts';
 import { desktopsOf } from '../../bench/system/cluster.ts';
 import { lineOf, runLines } from '../shell.ts';
-import { batchSeconds, middleRate, pointOf, type ScalingPoint, type Span } from './figure.ts';
+import { batchSeconds, busyStretch, type Measured, type Span } from './figure.ts';
+import type { ScalingSettings } from './settings.ts';
 import { arpoWorkload, GROUP } from './workload.ts';
 
-/**
- * The same with `dart-rollout` and embedded desktops whose latency model takes the workload's times, `scale` times
- * faster: so many batches coupled, then as many rollouts decoupled.
- */
-export async function realPoint(
+export type Mode = 'batch' | 'async';
+
+/** One measurement: the rollouts of so many desktops in one mode. */
+export interface Measurement {
+  desktops: number;
+  mode: Mode;
+  /** Rollouts that each desktop has. */
+  rounds: number;
+  scale: number;
+}
+
+/** Those of so many desktops: the batches, then decoupled one round more, since its last is not all work. */
+export function measurementsOf(desktops: number, { scale, batches }: ScalingSettings): [Measurement, Measurement] {
+  return [
+    { desktops, mode: 'batch', rounds: batches, scale },
+    { desktops, mode: 'async', rounds: batches + 1, scale },
+  ];
+}
+
+/** The figures of so many desktops, from what is measured or has been. */
+export async function measuredOf(
   desktops: number,
-  { scale, batches, stop }: { scale: number; batches: number; stop?: AbortSignal },
-): Promise<ScalingPoint> {
+  settings: ScalingSettings,
+  spansOf: (measurement: Measurement) => Promise<readonly Span[]>,
+): Promise<Measured> {
+  const { scale, batches } = settings;
+  const [coupled, free] = measurementsOf(desktops, settings);
+  const batch = batchSeconds(await spansOf(coupled), batches) * scale;
+  const { seconds, rollouts } = busyStretch(await spansOf(free));
+  return { batch, busy: { seconds: seconds * scale, rollouts } };
+}
+
+/**
+ * Where a measurement is kept. Its name says of what it is; the mark, by which lines and which workload it was made: what
+ * is measured in another way goes into another file.
+ */
+export function measurementFile(dir: string, measurement: Measurement): string {
+  const { desktops, mode, rounds } = measurement;
+  const mark = createHash('sha256').update(madeBy(measurement)).digest('hex').slice(0, 8);
+  return join(dir, `real-${desktops}-${mode}-${rounds}-${mark}.json`);
+}
+
+function madeBy(measurement: Measurement): string {
+  const { line, workload, tasks } = recipeOf(measurement, 'FOLDER');
+  return [line, workload, tasks].join('\n');
+}
+
+/** What `dart-rollout` is given: embedded desktops whose latency model takes the workload's times, `scale` times faster. */
+function recipeOf({ desktops, mode, rounds, scale }: Measurement, folder: string) {
+  const workload = arpoWorkload(desktops);
+  const file = (name: string) => join(folder, name);
+  const tasks = workloadTasks({ tasks: { value: (rounds * desktops) / GROUP, source: 'as many as the rounds need' } });
+  const embedded = [
+    '--env',
+    desktopsOf(workload, scale),
+    '--policy',
+    `workload:${file('workload.json')},scale=${scale}`,
+  ];
+  const how = ['--workers', 1, '-n', GROUP, '--mode', mode, '--batch-groups', desktops / GROUP, '--sync', 'off'];
+  const output = ['--blobs', file('blobs'), '-o', file('rollouts.ndjson'), '--quiet'];
+  const limit = ['--max-steps', workload.max_steps.value];
+  return {
+    line: lineOf('bin/dart-rollout', '--tasks', file('tasks.ndjson'), embedded, how, limit, output),
+    workload: JSON.stringify(workload),
+    tasks: tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
+  };
+}
+
+/** The spans of a measurement: those that are kept, or newly measured and then kept. */
+export async function spansOf(dir: string, measurement: Measurement, stop?: AbortSignal): Promise<readonly Span[]> {
+  const path = measurementFile(dir, measurement);
+  if (!existsSync(path)) {
+    const spans = await measure(measurement, stop);
+    await writeWhole(path, `${JSON.stringify({ made: madeBy(measurement), ...measurement, spans })}\n`);
+  }
+  return JSON.parse(readFileSync(path, 'utf8')).spans;
+}
+
+async function measure(measurement: Measurement, stop?: AbortSignal): Promise<Span[]> {
   const folder = await mkdtemp(join(tmpdir(), 'dart-scaling-'));
   try {
-    const workload = arpoWorkload(desktops);
-    const [file, tasks] = [join(folder, 'workload.json'), join(folder, 'tasks.ndjson')];
-    await writeFile(file, JSON.stringify(workload));
-    const all = workloadTasks({
-      tasks: { value: (batches * desktops) / GROUP, source: 'as many as the batches need' },
-    });
-    await writeFile(tasks, all.map((task) => `${JSON.stringify(task)}\n`).join(''));
-    const spans = async (mode: 'batch' | 'async') => {
-      const output = join(folder, `${mode}.ndjson`);
-      const what = [
-        '--tasks',
-        tasks,
-        '--env',
-        desktopsOf(workload, scale),
-        '--policy',
-        `workload:${file},scale=${scale}`,
-      ];
-      const how = ['--workers', 1, '-n', GROUP, '--mode', mode, '--batch-groups', desktops / GROUP, '--sync', 'off'];
-      const rest = ['--max-steps', workload.max_steps.value, '--blobs', join(folder, 'blobs'), '-o', output, '--quiet'];
-      await runLines([lineOf('bin/dart-rollout', what, how, rest)], `${desktops} desktops`, stop);
-      return spansOf(output);
-    };
-    const batch = batchSeconds(await spans('batch'), batches) * scale;
-    return pointOf(desktops, batch, middleRate(await spans('async')) / scale);
+    const { line, workload, tasks } = recipeOf(measurement, folder);
+    await writeFile(join(folder, 'workload.json'), workload);
+    await writeFile(join(folder, 'tasks.ndjson'), tasks);
+    await runLines([line], `${measurement.desktops} desktops`, stop);
+    return await spansIn(join(folder, 'rollouts.ndjson'));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function spansOf(path: string): Promise<Span[]> {
+async function spansIn(path: string): Promise<Span[]> {
   const spans: Span[] = [];
   for await (const { record } of readRecords(createReadStream(path), { name: path })) {
     if (record.type !== 'trajectory') continue;
