@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileError } from '../../lib/stream/errno.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
 import { SUITES } from './evaluations.ts';
 import { demonstrationsOf, type Lesson, lastLessons, lessons, successesOf, TAUGHT } from './lessons.ts';
-import { TRAINER } from './plan.ts';
+import { LOCK_FILE, lockRuns } from './lock.ts';
+import { type Base, TRAINER } from './plan.ts';
 import { type Job, playJobs } from './queue.ts';
 import { lineOf, runLines } from './shell.ts';
 import { pipelineLine, placesOf, publishLine, type Training } from './training.ts';
@@ -95,21 +97,24 @@ function reinforcement(dir: string, policy: string, rollout: readonly string[]):
   return { dir, policy, base: '', tasks: SUITES.train, seed: 30, options, before: [], ...limits };
 }
 
-/** The base policy that the published tables begin with. It was made by `make ablation ARGS=base`. */
-export const TAUGHT_POLICY = 'fixtures/policies/taught.onnx';
-
 /** Where it is made anew. */
 const TAUGHT_DIR = join('runs', 'taught');
 
 /** Makes the base policy anew from its lessons, and says where it is. */
 export async function makeBase(say: (line: string) => void, stop?: AbortSignal): Promise<string> {
   const product = join(TAUGHT_DIR, 'base.onnx');
-  rmSync(TAUGHT_DIR, { recursive: true, force: true });
+  lockRuns(TAUGHT_DIR, 'make ablation ARGS=base', '');
+  for (const name of readdirSync(TAUGHT_DIR))
+    if (name !== LOCK_FILE) rmSync(join(TAUGHT_DIR, name), { recursive: true, force: true });
   await playJobs([baseJob(TAUGHT_DIR, product)], say, { stop });
   return product;
 }
 
-/** Marks which base policy runs were made with. */
-export function sha256Of(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
+/** A policy that trainings begin with, and what marks it. @throws DartError where it cannot be read */
+export function readBase(path: string): Base {
+  try {
+    return { path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') };
+  } catch (error) {
+    throw fileError(error, 'read the policy that BASE names', path);
+  }
 }

@@ -2,31 +2,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError } from '../../lib/errors.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
-import { type Evaluation, evaluationLine, readEvaluation } from './evaluations.ts';
+import { type Evaluation, readEvaluation } from './evaluations.ts';
+import { evaluationFile, type Measure, measuredText, measureLine, removeOthers } from './measure.ts';
 import { type Job, playJobs } from './queue.ts';
 import { type Figures, runTraining, type TrainingEnd } from './run.ts';
 import { lineOf, runLines } from './shell.ts';
 import { pipelineLine, placesOf, type Training } from './training.ts';
 import type { Moment } from './watch.ts';
-
-/** `--tasks`, and about how many tasks that is. */
-export interface TaskSet {
-  path: string;
-  count: number;
-}
-
-/** What a policy is evaluated on after a training. */
-export interface Measure {
-  /** Name of the figure: `train`, `heldout`. */
-  name: string;
-  /** Cut whose version is evaluated. */
-  cut: string;
-  tasks: TaskSet;
-  repeats: number;
-  sample?: number | null;
-  /** Options in place of `--max-steps 30`. */
-  more?: readonly string[];
-}
 
 /** A finished run as `run.json` has it. */
 export interface RunRecord {
@@ -80,8 +62,17 @@ export function trainingPiece(name: string, training: Training, say: (line: stri
     ...{ name, dir, seed, made: identityOf(training) },
     seconds: Math.min(limitSeconds, longest * 1.1) + 4,
     atLeast: Math.min(limitSeconds, Math.max(0, ...cuts.map((cut) => cut.seconds ?? 0))),
-    train: (stop) => runTraining(training, stop, teller(say)),
+    train: async (stop) => {
+      const end = await runTraining(training, stop, teller(say));
+      if (end.figures.updates === 0) say(idleLine(name, seed));
+      return end;
+    },
   };
+}
+
+/** What is said of a training that has not learned: its figures look like any other's. */
+export function idleLine(name: string, seed: number): string {
+  return `${name}, seed ${seed}: no update was made; what is measured is the policy that it began with`;
 }
 
 /**
@@ -92,7 +83,7 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
   const { name, dir, seed, made } = piece;
   const { product, trained } = productsOf(dir);
   const title = `${name}, seed ${seed}`;
-  const measured = [made, ...measures.map((measure) => JSON.stringify(measure))].join('\n').replaceAll(dir, 'RUN');
+  const measured = measuredBy(piece, measures);
   const check = (path: string, what: string) => () => refuseOther(path, what);
   // A published run has no training.json.
   const training = existsSync(product) ? product : trained;
@@ -148,18 +139,19 @@ async function evaluated(
   stop?: AbortSignal,
 ): Promise<RunRecord['measures']> {
   const there = measures.filter(({ cut }) => cuts[cut] !== undefined);
-  const outputOf = ({ cut, name, repeats }: Measure) => join(dir, `eval-${cut}-${name}-${repeats}.ndjson`);
   const jobs = there.map((measure): Job => {
-    const { cut, name, tasks, repeats, sample, more } = measure;
-    const policy = join(placesOf(dir).cuts, cut);
-    const output = outputOf(measure);
-    const line = evaluationLine({ policy, tasks: tasks.path, repeats, seed, output, sample, ...(more && { more }) });
-    return { title: name, product: output, seconds: secondsOf(measure), run: (ended) => runLines([line], dir, ended) };
+    const line = measureLine(measure, { dir }, join(placesOf(dir).cuts, measure.cut), seed);
+    const product = evaluationFile(measure, { dir });
+    const run = (ended?: AbortSignal) => {
+      removeOthers(measure, { dir });
+      return runLines([line], dir, ended);
+    };
+    return { title: measure.name, product, seconds: secondsOf(measure), run };
   });
   await playJobs(jobs, () => {}, { stop, lanes: EVALUATIONS_AT_ONCE });
   const all: RunRecord['measures'] = {};
   for (const measure of there) {
-    const evaluation = await readEvaluation(outputOf(measure));
+    const evaluation = await readEvaluation(evaluationFile(measure, { dir }));
     all[`${measure.cut}/${measure.name}`] = { ...evaluation, tasks: Object.fromEntries(evaluation.tasks) };
   }
   return all;
@@ -179,6 +171,31 @@ async function keepPolicy(dir: string, measures: readonly Measure[], stop?: Abor
 export function identityOf(training: Training): string {
   const cuts = JSON.stringify(training.cuts);
   return [training.base, ...training.before, pipelineLine(training), cuts].join('\n').replaceAll(training.dir, 'RUN');
+}
+
+/** What a finished run was made by and measured on, wherever its folder lies. */
+function measuredBy({ made, dir }: Piece, measures: readonly Measure[]): string {
+  return [made, ...measures.map((measure) => measuredText(measure, dir))].join('\n').replaceAll(dir, 'RUN');
+}
+
+/**
+ * The runs of these pieces that are finished. One that was made with other settings or measured in another way is left out,
+ * and said to be: its figures are no neighbours of the others'.
+ */
+export function finishedRuns(
+  pieces: readonly { piece: Piece; measures: readonly Measure[] }[],
+  say: (line: string) => void,
+): RunRecord[] {
+  return pieces.flatMap(({ piece, measures }) => {
+    const { product } = productsOf(piece.dir);
+    if (!existsSync(product)) return [];
+    const run: RunRecord = JSON.parse(readFileSync(product, 'utf8'));
+    if (run.made === measuredBy(piece, measures)) return [run];
+    say(
+      `left out: ${piece.name}, seed ${piece.seed}: it was made with other settings or by other options (${product})`,
+    );
+    return [];
+  });
 }
 
 function refuseOther(path: string, made: string): void {

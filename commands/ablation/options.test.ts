@@ -155,5 +155,7 @@ describe('the settings', () => {
     expect(() => settingsFrom({ SEEDS: '0' })).toThrow('expected a number above 0, not 0');
     expect(() => settingsFrom({ SEEDS: '1.5' })).toThrow('expected a whole number');
     expect(() => settingsFrom({ ARMS: 'ful' })).toThrow('there is no arm ful');
+    expect(() => settingsFrom({ ARMS: ',' })).toThrow("names none in ','");
+    expect(() => arpoSettingsFrom({ ARMS: ' ' })).toThrow("names none in ' '");
   });
 });

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Task, Trajectory } from '../../../lib/stream/records.ts';
 import { NO_FIGURES } from '../run.ts';
 import { cameBack, correctionsOf, sumOf } from './correction.ts';
-import { type ArpoRun, readDetails } from './details.ts';
-import { arpoSettingsFrom } from './pieces.ts';
+import { type ArpoRun, readDetails, updatesIn } from './details.ts';
+import { arpoSettingsFrom, sharedJob } from './pieces.ts';
 import { arpoSection } from './report.ts';
-import { CASE, splitOf, writeTaskFiles } from './tasks.ts';
+import { CASE, splitOf, type TaskFiles, writeTaskFiles } from './tasks.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dart-arpo-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -34,7 +34,9 @@ describe('the split', () => {
   });
 
   it('says where too few were selected', () => {
-    expect(() => splitOf(all, new Set(['a']), 3, 'case')).toThrow('only 2 tasks were selected, of 3');
+    expect(() => splitOf(all, new Set(['a']), 3, 'case')).toThrow(
+      expect.objectContaining({ where: 'IN_DOMAIN', message: 'only 2 tasks were selected, of 3 that are wanted' }),
+    );
   });
 
   it('is by file: no task that is learned from is a held-out one', async () => {
@@ -78,6 +80,49 @@ describe('self-correction', () => {
   });
 });
 
+describe('the shared rollouts', () => {
+  const settings = arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: '4' });
+  const lines = (type: string, ids: readonly string[]) =>
+    ids.map((task_id) => `${JSON.stringify({ type, v: 1, task_id })}\n`).join('');
+
+  it('are those of the tasks that are learned from, or refused', async () => {
+    const path = join(dir, 'learned.ndjson');
+    const files = { 'in-domain': { path, count: 2 } } as TaskFiles;
+    const job = sharedJob(settings, 1, { path: 'base.onnx', sha256: 'f00' }, files);
+    mkdirSync(dirname(job.product), { recursive: true });
+    writeFileSync(path, lines('task', ['a', 'b']));
+    writeFileSync(job.product, lines('trajectory', ['b', 'a', 'a', 'b']));
+    await job.check!();
+    for (const others of [
+      ['a', 'a', 'a', 'a'],
+      ['a', 'b', 'c'],
+      ['a', 'c'],
+    ]) {
+      writeFileSync(job.product, lines('trajectory', others));
+      await expect(job.check!()).rejects.toThrow('these rollouts are of other tasks than those that are learned from');
+    }
+  });
+});
+
+describe('the updates of a run', () => {
+  it('are counted in the records of its trainer', async () => {
+    const folder = join(dir, 'trained');
+    mkdirSync(folder);
+    expect(await updatesIn(folder)).toBeNull();
+    const records = [
+      ...[1, 2].flatMap((step) =>
+        ['train/loss', 'train/lr'].map((name) => ({ type: 'metric', v: 1, name, step, value: 1 })),
+      ),
+      { type: 'summary', v: 1, command: 'dart-train' },
+    ];
+    const file = join(folder, 'train.ndjson');
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    expect(await updatesIn(folder)).toBe(2);
+    writeFileSync(file, `${JSON.stringify(records.at(-1))}\n`);
+    expect(await updatesIn(folder)).toBe(0);
+  });
+});
+
 describe('the details of a run', () => {
   it('are read from its folder: the curve of its rollouts, and its corrections', async () => {
     const rewards = [0, 1, 1, 1, 0, 0, 0, 0];
@@ -89,7 +134,8 @@ describe('the details of a run', () => {
       rewards.map((reward, index) => [index + 1, reward]),
     );
     expect(corrections).toEqual({ rollouts: 1, successes: 1, returned: 1, corrected: 1 });
-    expect(await readDetails(join(dir, 'nowhere'), 8)).toEqual({ stretches: [], corrections: null });
+    const nothing = { stretches: [], corrections: null, updates: null };
+    expect(await readDetails(join(dir, 'nowhere'), 8)).toEqual(nothing);
   });
 });
 

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRecords } from '../../../lib/stream/reader.ts';
 import type { RunRecord } from '../job.ts';
 import { type RolloutLine, type Stretch, stretchesOf } from '../rollouts.ts';
 import { type Corrections, readCorrections } from './correction.ts';
@@ -10,6 +11,8 @@ export interface ArpoDetails {
   stretches: Stretch[];
   /** Of the self-correction case; null where it was not evaluated. */
   corrections: Corrections | null;
+  /** Of the policy; null where nothing was trained, not there in runs of before. */
+  updates?: number | null;
 }
 
 export type ArpoRun = RunRecord & { details: ArpoDetails };
@@ -31,5 +34,16 @@ export async function readDetails(dir: string, trajectories: number): Promise<Ar
   return {
     stretches: stretchesOf(all, trajectories, STRETCHES),
     corrections: await readCorrections(join(dir, CASE_FILE)),
+    updates: await updatesIn(dir),
   };
+}
+
+/** Updates in the trainer's records in the folder of a run; null where there are none. */
+export async function updatesIn(dir: string): Promise<number | null> {
+  const path = join(dir, 'train.ndjson');
+  if (!existsSync(path)) return null;
+  let updates = 0;
+  for await (const { record } of readRecords(createReadStream(path), { name: path }))
+    if (record.type === 'metric' && record.name === 'train/loss') updates += 1;
+  return updates;
 }

@@ -1,18 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { messageOf } from '../../../lib/errors.ts';
-import { makeFolderSync } from '../../../lib/stream/files.ts';
-import { sha256Of } from '../base.ts';
+import { readBase } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
-import { isTrained, runJobs } from '../job.ts';
+import { finishedRuns, isTrained, type Piece, runJobs } from '../job.ts';
+import { lockRuns } from '../lock.ts';
 import { makespan } from '../makespan.ts';
+import type { Measure } from '../measure.ts';
 import type { Base } from '../plan.ts';
+import { type Call, playProgram } from '../play.ts';
+import { ARPO } from '../programs.ts';
 import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
-import { lineOf, runLines, Stopped, stopSignal } from '../shell.ts';
-import { COMPARED } from './arms.ts';
+import { lineOf, runLines } from '../shell.ts';
+import { type ArpoArm, COMPARED } from './arms.ts';
 import type { ArpoRun } from './details.ts';
 import {
   type ArpoSettings,
@@ -27,32 +28,29 @@ import { type TaskFiles, writeTaskFiles } from './tasks.ts';
 
 /**
  * `make arpo`: base, reject sampling, DPO, KTO, GRPO and ARPO from as many rollouts of the same 32 tasks, under both
- * protocols, in and out of domain; the replay curve, the self-correction case, and what selecting tasks does. `--publish`
- * also writes docs/results.md and the runs beside it; `--published` goes on from the runs that lie there. Records on stdout,
- * the rest on stderr.
+ * protocols, in and out of domain; the replay curve, the self-correction case, and what selecting tasks does. Records on
+ * stdout, the rest on stderr.
  */
-async function main(): Promise<void> {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({ options: { publish: flag, published: flag } });
-  const settings = arpoSettingsFrom(process.env);
-  const stop = stopSignal();
+async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>): Promise<void> {
+  const settings = arpoSettingsFrom(env);
   const began = Date.now();
-  makeFolderSync(settings.dir);
-  const path = process.env.BASE || BASE;
-  const base = { path, sha256: sha256Of(path) };
-  const selection = await selected(settings, base, stop);
+  const publish = request.flags.has('publish');
+  const base = readBase(settings.base);
+  lockRuns(settings.dir, 'make arpo');
+  const selection = await selected(settings, base, { stop, say });
   const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
-  if (values.published) await takePublished(PUBLISHED, settings.dir, say);
-  const jobs = jobsOf(settings, base, tasks);
+  if (request.flags.has('published')) await takePublished(PUBLISHED, settings.dir, say);
+  const pieces = piecesOf(settings, base, tasks, say);
+  const jobs = jobsOf(settings, base, tasks, pieces);
   say(
     `${settings.seeds} seeds, on two cores alone about ${spoken(makespan(jobs, 1))} in all; Ctrl-C and the same command again goes on`,
   );
   await playJobs(jobs, say, { stop });
-  const runs = runsOf(settings);
+  const runs = finishedRuns(pieces, say) as ArpoRun[];
   tell(runs);
   const section = arpoSection(settings, runs, tasks.selected.count);
-  await writeSection(settings.dir, section, values.publish);
-  if (values.publish) await publishRuns(PUBLISHED, runs, []);
+  await writeSection(settings.dir, section, publish);
+  if (publish) await publishRuns(PUBLISHED, runs, []);
   process.stderr.write(`\n${section.text}\n`);
   const wall_s = Math.round((Date.now() - began) / 1000);
   process.stdout.write(
@@ -60,13 +58,14 @@ async function main(): Promise<void> {
   );
 }
 
-/** The demo's: it fails often, on nearly all tasks, as ARPO's base does; nothing here needs more. */
-const BASE = 'fixtures/policies/base.onnx';
-
 const PUBLISHED = publishedPath('arpo');
 
 /** ARPO's choice: tasks that so many rollouts of the base policy solve at least once, infeasible ones aside. */
-async function selected({ dir, selectRollouts }: ArpoSettings, base: Base, stop: AbortSignal): Promise<string> {
+async function selected(
+  { dir, selectRollouts }: ArpoSettings,
+  base: Base,
+  { stop, say }: Pick<Call<never>, 'stop' | 'say'>,
+): Promise<string> {
   const name = `${base.sha256.slice(0, 8)}-${selectRollouts}.ndjson`;
   const [baseline, selection] = [join(dir, `baseline-${name}`), join(dir, `selected-${name}`)];
   const rollout = [
@@ -103,32 +102,34 @@ async function selected({ dir, selectRollouts }: ArpoSettings, base: Base, stop:
   return selection;
 }
 
-function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles): Job[] {
-  const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
-  return seeds.flatMap((seed) => {
-    const pieces = settings.arms.map((arm) => ({ arm, piece: pieceOf(settings, arm, seed, base, tasks, say) }));
-    const runs = pieces.flatMap(({ arm, piece }) => {
-      const compared = COMPARED.includes(arm);
-      return runJobs(
-        piece,
-        compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks),
-      );
-    });
-    // Published runs come without the rollouts that they learned from, and need them no more.
-    const learns = pieces.some(({ arm, piece }) => arm.kind === 'offline' && !isTrained(piece));
-    return learns ? [sharedJob(settings, seed, base, tasks), ...runs] : runs;
-  });
+interface ArpoPiece {
+  arm: ArpoArm;
+  piece: Piece;
+  measures: readonly Measure[];
 }
 
-function runsOf({ dir, seeds, arms }: ArpoSettings): ArpoRun[] {
-  const runs: ArpoRun[] = [];
-  for (const { name } of arms) {
-    for (let seed = 1; seed <= seeds; seed += 1) {
-      const path = join(dir, name, String(seed), 'run.json');
-      if (existsSync(path)) runs.push(JSON.parse(readFileSync(path, 'utf8')));
-    }
-  }
-  return runs;
+/** Every arm of the first seed, then of the second, so that what is there at any time is paired. */
+function piecesOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, say: (line: string) => void): ArpoPiece[] {
+  const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
+  return seeds.flatMap((seed) =>
+    settings.arms.map((arm) => {
+      const piece = pieceOf(settings, arm, seed, base, tasks, say);
+      const compared = COMPARED.includes(arm);
+      const measures = compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks);
+      return { arm, piece, measures };
+    }),
+  );
+}
+
+function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, pieces: readonly ArpoPiece[]): Job[] {
+  const seeds = new Set(pieces.map(({ piece }) => piece.seed));
+  return [...seeds].flatMap((seed) => {
+    const own = pieces.filter(({ piece }) => piece.seed === seed);
+    const runs = own.flatMap(({ piece, measures }) => runJobs(piece, measures));
+    // Published runs come without the rollouts that they learned from, and need them no more.
+    const learns = own.some(({ arm, piece }) => arm.kind === 'offline' && !isTrained(piece));
+    return learns ? [sharedJob(settings, seed, base, tasks), ...runs] : runs;
+  });
 }
 
 function tell(runs: readonly ArpoRun[]): void {
@@ -141,11 +142,4 @@ function tell(runs: readonly ArpoRun[]): void {
   }
 }
 
-function say(line: string): void {
-  process.stderr.write(`arpo: ${line}\n`);
-}
-
-main().catch((error: unknown) => {
-  say(error instanceof Stopped ? 'stopped; the same command goes on from here' : messageOf(error));
-  process.exitCode = error instanceof Stopped ? error.code : 2;
-});
+playProgram(ARPO, main);

@@ -1,19 +1,27 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { createReadStream, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVALUATION_BLOBS, type Measure, type Piece, trainingPiece } from '../job.ts';
+import { DartError } from '../../../lib/errors.ts';
+import { readRecords } from '../../../lib/stream/reader.ts';
+import type { Task, Trajectory } from '../../../lib/stream/records.ts';
+import { EVALUATION_BLOBS, idleLine, type Piece, trainingPiece } from '../job.ts';
+import type { Measure } from '../measure.ts';
 import type { Base } from '../plan.ts';
+import { type Environment, Variables } from '../program.ts';
+import { ARPO } from '../programs.ts';
 import type { Job } from '../queue.ts';
 import { type Figures, NO_FIGURES } from '../run.ts';
-import { chosenFrom, numberOf, wholeOf } from '../settings.ts';
+import { chosenFrom } from '../settings.ts';
 import { lineOf, runLines } from '../shell.ts';
 import { placesOf, type Training } from '../training.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
-import { CASE_FILE, readDetails } from './details.ts';
+import { CASE_FILE, readDetails, updatesIn } from './details.ts';
 import { CASE, type TaskFiles } from './tasks.ts';
 
 /** What is run, from the environment. */
 export interface ArpoSettings {
   dir: string;
+  /** The policy that every arm begins with. */
+  base: string;
   seeds: number;
   /** Rollouts that each arm learns from. */
   trajectories: number;
@@ -32,19 +40,21 @@ export interface ArpoSettings {
 }
 
 /** Reads them. @throws DartError naming the variable that makes no sense */
-export function arpoSettingsFrom(env: Readonly<Record<string, string | undefined>>): ArpoSettings {
+export function arpoSettingsFrom(env: Environment): ArpoSettings {
+  const variables = new Variables(ARPO, env);
   return {
-    dir: env.RUN_DIR || join('runs', 'arpo'),
-    seeds: wholeOf(env, 'SEEDS', 5),
-    trajectories: wholeOf(env, 'TRAJECTORIES', 8192),
-    limitSeconds: numberOf(env, 'LIMIT_SECONDS', 600),
-    offlineSeconds: numberOf(env, 'OFFLINE_SECONDS', 180),
-    inDomain: wholeOf(env, 'IN_DOMAIN', 32),
-    selectRollouts: wholeOf(env, 'SELECT_ROLLOUTS', 16),
-    repeats: wholeOf(env, 'REPEATS', 8),
-    caseRepeats: wholeOf(env, 'CASE_REPEATS', 64),
-    sample: env.EVAL_TASKS ? wholeOf(env, 'EVAL_TASKS', 8) : null,
-    arms: chosenFrom([...COMPARED, ...SELECTION], env.ARMS),
+    dir: variables.text('RUN_DIR'),
+    base: variables.text('BASE'),
+    seeds: variables.whole('SEEDS'),
+    trajectories: variables.whole('TRAJECTORIES'),
+    limitSeconds: variables.number('LIMIT_SECONDS'),
+    offlineSeconds: variables.number('OFFLINE_SECONDS'),
+    inDomain: variables.whole('IN_DOMAIN'),
+    selectRollouts: variables.whole('SELECT_ROLLOUTS'),
+    repeats: variables.whole('REPEATS'),
+    caseRepeats: variables.whole('CASE_REPEATS'),
+    sample: variables.wholeOrAll('EVAL_TASKS'),
+    arms: chosenFrom([...COMPARED, ...SELECTION], variables),
   };
 }
 
@@ -71,8 +81,26 @@ export function sharedJob(settings: ArpoSettings, seed: number, base: Base, task
     product: rollouts,
     kind: 'rollouts',
     seconds: settings.trajectories / 50,
+    check: () => refuseOtherTasks(rollouts, tasks['in-domain'].path),
     run: (stop) => runLines([lineOf('bin/dart-rollout', what, how)], rollouts, stop),
   };
+}
+
+/** The name of their file says everything but the tasks, which follow from IN_DOMAIN, SELECT_ROLLOUTS and chance. */
+async function refuseOtherTasks(rollouts: string, tasks: string): Promise<void> {
+  const [found, wanted] = [await idsIn(rollouts, 'trajectory'), await idsIn(tasks, 'task')];
+  if (found.size === wanted.size && [...found].every((id) => wanted.has(id))) return;
+  throw new DartError('these rollouts are of other tasks than those that are learned from', {
+    where: rollouts,
+    hint: 'IN_DOMAIN and SELECT_ROLLOUTS of before; RUN_DIR=… for others; or remove its folder',
+  });
+}
+
+async function idsIn(path: string, type: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const { record } of readRecords(createReadStream(path), { name: path }))
+    if (record.type === type) ids.add((record as Task | Trajectory).task_id);
+  return ids;
 }
 
 /** The training of an arm with a seed. */
@@ -104,6 +132,7 @@ export function pieceOf(
       mkdirSync(dir, { recursive: true });
       const began = performance.now();
       await runLines(lines, dir, stop);
+      if ((await updatesIn(dir)) === 0) say(idleLine(arm.name, seed));
       const moment = { seconds: (performance.now() - began) / 1000, trajectories: settings.trajectories, version: 0 };
       return { cuts: { [CUT]: moment }, figures: NO_FIGURES satisfies Figures };
     },

@@ -7,7 +7,7 @@ import { writeWhole } from '../../../lib/stream/files.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
 import type { Task } from '../../../lib/stream/records.ts';
 import { SUITES } from '../evaluations.ts';
-import type { TaskSet } from '../job.ts';
+import type { TaskSet } from '../measure.ts';
 
 /**
  * The task of the self-correction case: Heading is one entry of a menu of formats, a wrong one can be undone or chosen
@@ -29,7 +29,7 @@ export function splitOf(all: readonly Task[], selected: ReadonlySet<string>, cou
   const candidates = all.filter(({ task_id }) => selected.has(task_id) || task_id === always);
   if (candidates.length < count) {
     throw new DartError(`only ${candidates.length} tasks were selected, of ${count} that are wanted`, {
-      where: 'arpo',
+      where: 'IN_DOMAIN',
       hint: `IN_DOMAIN=${candidates.length}, or a base policy that solves more`,
     });
   }
