@@ -15,6 +15,7 @@ import { runTraining } from '../../lib/training/run.ts';
 import { listVersions } from '../../lib/training/versions.ts';
 import { givenBlobs } from '../blobs.ts';
 import { givenStore } from '../store.ts';
+import { advice, refuseConflicts } from './conflicts.ts';
 import type { ChosenEngine } from './engine.ts';
 import { checkEvaluations, withEvaluations } from './evaluations.ts';
 import { guardSettings } from './guard_options.ts';
@@ -28,7 +29,9 @@ import { TensorBoard } from './tensorboard.ts';
 /** `dart-train`: wires input, policy, folder and store to a run of training. */
 export async function run(context: CommandContext): Promise<number> {
   const { options, io } = context;
+  refuseConflicts(options);
   const config = trainingConfig(options);
+  for (const line of advice(options, config)) logOf(context).warn(line);
   const settings = { ...config, ...guardSettings(options, config.objective) };
   const dir = publishFolder(context);
   const blobs = givenBlobs(context) ?? new BlobStore(join(xdgFolder('state', io.env), 'blobs'));

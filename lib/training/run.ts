@@ -13,6 +13,7 @@ import { collectPreferences } from './preferences.ts';
 import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Evaluations, type RollbackRules } from './rollback.ts';
+import { warmupAdvice } from './schedule.ts';
 import { Session, type SessionLimits, type SessionOutput } from './session.ts';
 import { freshState, rollbacksOf, type TrainerState, updatesOf } from './state.ts';
 import { stopReason } from './stopping.ts';
@@ -97,7 +98,10 @@ async function runInEpochs(
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
   const session = await openSession(config, settings, around);
   around.output.note(material.note);
-  if (material.advice) around.output.warn(material.advice);
+  const updates = Math.min(updatesInEpochs(material.batch.units.length, options), config.limits.maxUpdates ?? Infinity);
+  for (const advice of [material.advice, warmupAdvice(settings.schedule, updates)]) {
+    if (advice) around.output.warn(advice);
+  }
   try {
     const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
     return session.summary(stopped, material.counts);

@@ -1,4 +1,5 @@
 import { DartError } from '../errors.ts';
+import { counted } from '../stream/counted.ts';
 
 export type ScheduleShape = 'constant' | 'linear' | 'cosine';
 
@@ -14,9 +15,18 @@ export interface Schedule {
   floor: number;
 }
 
+/** What is to be said of a warm-up that so many updates do not get over; null where they do. */
+export function warmupAdvice({ shape, warmup }: Schedule, updates: number): string | null {
+  const falls = shape !== 'constant';
+  if (warmup < updates || warmup === 0 || (warmup === updates && !falls)) return null;
+  const never = warmup > updates ? 'the learning rate does not come to its peak' : 'the learning rate does not fall';
+  return `--lr-warmup ${warmup}, and there are ${counted(updates, 'update')}: ${never}. Try: a shorter warm-up`;
+}
+
 /**
  * Learning rate of update number `update` (the first is 0): warm-up in equal parts, then flat, a line or half a cosine
- * down to `floor · lr` at `total`, and flat from there.
+ * down to `floor · lr` at `total`, and flat from there. The last of `total` updates is one step above the floor, as with
+ * the schedules of transformers; theirs begin the warm-up at 0.
  */
 export function learningRate(schedule: Schedule, update: number): number {
   const { shape, lr, warmup, total, floor } = schedule;
