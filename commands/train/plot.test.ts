@@ -48,6 +48,42 @@ describe('dart-train plot', () => {
     ]);
   });
 
+  it('shows a metric that is asked for twice once', async () => {
+    const { lines } = await plot(['a.ndjson', '--metrics', 'loss,lr,train/loss,loss']);
+    expect(lines.slice(1).map((line) => line.split(/ +/)[0])).toEqual(['loss', 'lr']);
+  });
+
+  it('takes the largest numbers that there are', async () => {
+    writeFileSync(join(cwd, 'large.ndjson'), metrics([-1.7976931348623157e308, 1e308, 1.7976931348623157e308]));
+    const { lines } = await plot(['large.ndjson', '--metrics', 'loss']);
+    const max = '1.7976931348623157e+308';
+    expect(lines[1]!.split(/ +/)).toEqual(['loss', 'large', '▁▇█', `-${max}`, max, `-${max}`, max]);
+    const { out } = await plot(['large.ndjson', '--svg', '-']);
+    expect(out).not.toMatch(/NaN|Infinity/);
+    expect(out).toContain(`<title>large: 3, ${max}</title>`);
+  });
+
+  it.each([
+    [90, ['metric', 'run', 'course', 'first', 'last', 'least', 'largest'], 23],
+    [70, ['metric', 'course', 'first', 'last', 'least', 'largest'], 9],
+    [55, ['metric', 'course', 'first', 'last'], 11],
+    [45, ['metric', 'first', 'last'], 0],
+    [30, ['metric', 'first', 'last'], 0],
+  ])('leaves out what does not fit into %d columns', async (columns, head, bars) => {
+    const values = Array.from({ length: 50 }, (_, i) => i + 0.25);
+    // Columns of 26, 4, 8 or more, 6, 6, 6 and 7, with 2 between them.
+    const name = 'train/groups_rejected/all_failed';
+    writeFileSync(join(cwd, 'wide.ndjson'), metrics(values).replaceAll('train/loss', name));
+    const io = testIo({ cwd });
+    Object.assign(io.stdout, { isTTY: true, columns });
+    expect(await runCommand(spec, ['plot', 'wide.ndjson'], io)).toBe(0);
+    const lines = io.out().trimEnd().split('\n');
+    expect(lines[0]!.split(/ +/)).toEqual(head);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(/[▁-█]*$/.exec(lines[1]!.split(/ {2,}/)[head.indexOf('course')] ?? '')![0]).toHaveLength(bars);
+    expect(lines[1]!.split(/ +/)[0]).toBe(columns === 30 ? '…ed/all_failed' : 'groups_rejected/all_failed');
+  });
+
   it('writes pictures, whole, and then no text', async () => {
     const { code, out } = await plot(['a.ndjson', '--svg', 'new/a.svg', '--html', 'a.html']);
     expect([code, out]).toEqual([0, '']);

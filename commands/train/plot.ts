@@ -3,19 +3,15 @@ import { pipeline } from 'node:stream/promises';
 import { readInputs, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
-import { renderTable } from '../../lib/cli/table.ts';
 import { columnsOf } from '../../lib/cli/terminal.ts';
 import { either, nearest, nearestFew, UsageError } from '../../lib/cli/usage.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
-import { MetricRun, type PlotAxis, type PlotSeries, rangeOf, smoothed } from '../../lib/report/plot.ts';
+import { MetricRun, type PlotAxis, type PlotSeries, smoothed } from '../../lib/report/plot.ts';
 import { plotPage, plotSvg } from '../../lib/report/plot_page.ts';
-import { sparkline } from '../../lib/report/sparkline.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
 import { outputError } from '../../lib/stream/writer.ts';
+import { plotTable } from './plot_table.ts';
 import { numberOf, textOf } from './settings.ts';
-
-/** Columns where the output is no terminal, and those that names and numbers take beside the bars. */
-const [PLAIN_WIDTH, BESIDE] = [100, 68];
 
 /** `dart-train plot`. */
 export async function run(context: CommandContext): Promise<number> {
@@ -31,7 +27,10 @@ export async function run(context: CommandContext): Promise<number> {
   const [svg, page] = [textOf(options, 'svg'), textOf(options, 'html')];
   if (svg !== null) await write(context, svg, plotSvg(series, { axis, smooth }));
   if (page !== null) await write(context, page, plotPage(series, { axis, smooth }));
-  if (svg === null && page === null) await print(context, await tableOf(context, series));
+  if (svg === null && page === null) {
+    const columns = columnsOf(context.io.stdout, 0);
+    await print(context, await plotTable(series, columns === 0 ? null : columns));
+  }
   return EXIT.ok;
 }
 
@@ -59,7 +58,7 @@ function chosenMetrics({ options }: CommandContext, runs: readonly MetricRun[]):
   const wanted = textOf(options, 'metrics');
   if (wanted === null || known.length === 0) return known;
   const names = wanted.split(',').map((name) => name.trim());
-  return names.map((name) => {
+  const chosen = names.map((name) => {
     const found = known.find((metric) => metric === name || metric === `train/${name}`);
     if (found !== undefined) return found;
     const short = known.map((metric) => metric.replace('train/', ''));
@@ -67,6 +66,7 @@ function chosenMetrics({ options }: CommandContext, runs: readonly MetricRun[]):
     const hint = nearest(word, short) ?? `${either(nearestFew(word, short))}; without --metrics all are shown`;
     throw new UsageError(`no file has a metric '${name}'`, { where: '--metrics', hint });
   });
+  return [...new Set(chosen)];
 }
 
 function seriesOf(run: MetricRun, metric: string, axis: PlotAxis, smooth: number): PlotSeries[] {
@@ -78,20 +78,6 @@ function seriesOf(run: MetricRun, metric: string, axis: PlotAxis, smooth: number
     });
   }
   return series.points.length === 0 ? [] : [{ ...series, points: smoothed(series.points, smooth) }];
-}
-
-async function tableOf({ io }: CommandContext, series: readonly PlotSeries[]): Promise<string> {
-  const width = Math.max(8, columnsOf(io.stdout, PLAIN_WIDTH) - BESIDE);
-  const rows = series.map((each) => {
-    const { first, last, min, max } = rangeOf(each);
-    const bars = sparkline(
-      each.points.map(({ y }) => y),
-      width,
-    );
-    const numbers = [first, last, min, max].map((value) => String(Number(value.toPrecision(4))));
-    return [each.metric.replace('train/', ''), each.run, bars, ...numbers];
-  });
-  return `${await renderTable(['metric', 'run', 'course', 'first', 'last', 'least', 'largest'], rows)}\n`;
 }
 
 async function write(context: CommandContext, path: string, text: string): Promise<void> {

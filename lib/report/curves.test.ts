@@ -52,6 +52,28 @@ describe('curvesSvg', () => {
     expect(below).toContain('d="M540 365V40"');
   });
 
+  it.each([
+    [[-1e308, 0, 1e308], ['365', '202.5', '40'], '1e+308'],
+    [[-1.7e308, 1.7e308], ['356.2', '48.8'], '1.79769313486e+308'],
+  ])('has a place for %j', (ys, places, label) => {
+    const points = ys.map((y, x) => ({ x, y }));
+    const large = curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points }] });
+    expect([...large.matchAll(/<circle cx="[\d.]+" cy="([\d.]+)"/g)].map((match) => match[1])).toEqual(places);
+    expect(large).toContain(`>${label}</text>`);
+    expect(large).not.toMatch(/NaN|Infinity/);
+  });
+
+  it('has ticks at whole numbers only, where x counts something', () => {
+    const ticks = (x: number, wholeX: boolean) => {
+      const picture = curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points: [{ x, y: 1 }] }], wholeX });
+      return [...picture.matchAll(/y="383" text-anchor="middle">([^<]+)</g)].map((match) => match[1]);
+    };
+    expect(ticks(1, true)).toEqual(['0', '1']);
+    expect(ticks(3, true)).toEqual(['0', '1', '2', '3']);
+    expect(ticks(1, false)).toEqual(['0', '0.2', '0.4', '0.6', '0.8', '1']);
+    expect(ticks(40, true)).toEqual(ticks(40, false));
+  });
+
   it('draws small dots where there are many', () => {
     const points = Array.from({ length: 61 }, (_, x) => ({ x, y: 1 }));
     expect(curvesSvg({ title: '', x: '', y: '', curves: [{ name: 'a', points }] })).toContain('r="1"');

@@ -1,3 +1,4 @@
+import { fourDigits } from './digits.ts';
 import { escapeHtml } from './trajectory/html.ts';
 
 export interface CurvePoint {
@@ -24,6 +25,8 @@ export interface CurvesOptions {
   yMax?: number;
   /** x is shown by its logarithm to base 2, for numbers that double. */
   logX?: boolean;
+  /** x counts something: no ticks between whole numbers. */
+  wholeX?: boolean;
 }
 
 const WIDTH = 760;
@@ -57,14 +60,16 @@ interface Scale {
   yTicks: number[];
 }
 
-function scalesOf({ curves, yMax, logX }: CurvesOptions): Scale {
+function scalesOf({ curves, yMax, logX, wholeX }: CurvesOptions): Scale {
   const points = curves.flatMap((curve) => curve.points);
   const most = yMax ?? Math.max(0, ...points.map(({ y, high }) => Math.max(y, high ?? y)));
   const least = Math.min(0, ...points.map(({ y }) => y));
   const yTicks = ticks(most, least);
   const [base, top] = [yTicks[0]!, yMax ?? yTicks.at(-1)!];
   const height = PLOT.bottom - PLOT.top;
-  const y = (value: number) => PLOT.bottom - ((Math.min(Math.max(value, base), top) - base) / (top - base)) * height;
+  // Halves: the difference of two large numbers may be infinite.
+  const share = (value: number) => (value / 2 - base / 2) / (top / 2 - base / 2);
+  const y = (value: number) => PLOT.bottom - share(Math.min(Math.max(value, base), top)) * height;
   const width = PLOT.right - PLOT.left;
   if (logX) {
     const xTicks = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
@@ -72,19 +77,28 @@ function scalesOf({ curves, yMax, logX }: CurvesOptions): Scale {
     const x = (value: number) => PLOT.left + (width * (Math.log2(value) - first)) / Math.max(1e-9, last - first);
     return { x, y, xTicks, yTicks };
   }
-  const xTicks = ticks(Math.max(0, ...points.map((point) => point.x)));
+  const xTicks = ticks(Math.max(0, ...points.map((point) => point.x)), 0, wholeX ? 1 : 0);
   const end = xTicks.at(-1)!;
-  return { x: (value) => PLOT.left + (width * value) / end, y, xTicks, yTicks };
+  const along = (value: number) => (value < LARGE ? (width * value) / end : width * (value / end));
+  return { x: (value) => PLOT.left + along(value), y, xTicks, yTicks };
 }
 
-/** Steps of 1, 2 or 5 times a power of ten, from at most `least` (0 or below) by way of 0 up to at least `most`. */
-function ticks(most: number, least = 0): number[] {
-  const rough = Math.max(1e-9, most - least) / 5;
+/** Where products of a few hundred, and differences, become infinite; and the largest tick. */
+const [LARGE, LAST_TICK] = [1e300, 1.79769313486e308];
+
+/**
+ * Steps of 1, 2 or 5 times a power of ten, from at most `least` (0 or below) by way of 0 up to at least `most`.
+ * @param shortest The least that a step may be.
+ */
+function ticks(most: number, least = 0, shortest = 0): number[] {
+  const span = Math.max(1e-9, most - least);
+  const rough = Math.max(shortest, span < LARGE ? span / 5 : most / 5 - least / 5);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * (1 - 1e-9))!;
   const first = Math.floor(least / step + 1e-9);
   const last = Math.max(first + 1, Math.ceil(most / step - 1e-9));
-  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+  const tick = (index: number) => Math.min(LAST_TICK, Math.max(-LAST_TICK, (first + index) * step));
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(tick(index).toPrecision(12)));
 }
 
 function axes(options: CurvesOptions, { x, y, xTicks, yTicks }: Scale): string[] {
@@ -109,7 +123,7 @@ function drawn({ name, points, dashed }: Curve, index: number, { x, y }: Scale):
       : `<path d="M${at(x(place))} ${at(y(low))}V${at(y(high))}" stroke="${colour}" opacity="0.35"/>`;
   const radius = points.length > DOTS ? 1 : 3;
   const dot = (point: CurvePoint) =>
-    `<circle cx="${at(x(point.x))}" cy="${at(y(point.y))}" r="${radius}" fill="${colour}"><title>${escapeHtml(name)}: ${point.x}, ${Number(point.y.toPrecision(4))}</title></circle>`;
+    `<circle cx="${at(x(point.x))}" cy="${at(y(point.y))}" r="${radius}" fill="${colour}"><title>${escapeHtml(name)}: ${point.x}, ${fourDigits(point.y)}</title></circle>`;
   const row = PLOT.top + 12 + 20 * index;
   return [
     `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"${dashed ? ' stroke-dasharray="6 4"' : ''}/>`,

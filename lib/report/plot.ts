@@ -81,7 +81,7 @@ export class MetricRun {
     const places = new Map<number, number>();
     let sum = 0;
     for (const update of updates.sort((a, b) => a - b)) {
-      for (const values of summed) sum += values?.get(update) ?? 0;
+      for (const values of summed) sum = Math.min(Number.MAX_VALUE, sum + (values?.get(update) ?? 0));
       places.set(update, sum);
     }
     return (update) => places.get(update)!;

@@ -1,4 +1,5 @@
 import { curvesSvg } from './curves.ts';
+import { fourDigits } from './digits.ts';
 import { AXIS_TITLES, type PlotAxis, type PlotSeries, rangeOf, thinned } from './plot.ts';
 import { sparkline } from './sparkline.ts';
 import { Html, html } from './trajectory/html.ts';
@@ -22,6 +23,7 @@ function pictures(series: readonly PlotSeries[], { axis, smooth }: PlotOptions):
       title: `${metric}${smooth > 0 ? ` (smoothed ${smooth})` : ''}`,
       x: AXIS_TITLES[axis],
       y: unit || 'value',
+      wholeX: axis !== 'wall',
       curves: of.map(({ run, points }) => ({ name: run, points: thinned(points) })),
     });
   });
@@ -73,7 +75,7 @@ ${pictures(series, options).map((svg) => new Html(svg))}
 
 function row(series: PlotSeries): Html {
   const { first, last, min, max } = rangeOf(series);
-  const numbers = [first, last, min, max].map((value) => html`<td class="number">${Number(value.toPrecision(4))}</td>`);
+  const numbers = [first, last, min, max].map((value) => html`<td class="number">${fourDigits(value)}</td>`);
   const course = sparkline(
     series.points.map(({ y }) => y),
     30,

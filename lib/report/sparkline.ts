@@ -8,7 +8,8 @@ const BARS = [...'▁▂▃▄▅▆▇█'];
 export function sparkline(values: readonly number[], width: number): string {
   const means = binned(values, width);
   const [least, most] = [Math.min(...means), Math.max(...means)];
-  const level = (mean: number) => (most > least ? (mean - least) / (most - least) : 0.5);
+  // Halves: the difference of two large numbers may be infinite.
+  const level = (mean: number) => (most > least ? (mean / 2 - least / 2) / (most / 2 - least / 2) : 0.5);
   return means.map((mean) => BARS[Math.min(7, Math.floor(level(mean) * 8))]).join('');
 }
 
@@ -18,6 +19,7 @@ export function binned(values: readonly number[], count: number): number[] {
   const from = (bin: number) => Math.round((bin * values.length) / bins);
   return Array.from({ length: bins }, (_, bin) => {
     const part = values.slice(from(bin), from(bin + 1));
-    return part.reduce((sum, value) => sum + value, 0) / part.length;
+    const mean = part.reduce((sum, value) => sum + value, 0) / part.length;
+    return Number.isFinite(mean) ? mean : part.reduce((sum, value) => sum + value / part.length, 0);
   });
 }
