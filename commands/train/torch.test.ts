@@ -68,7 +68,11 @@ const usual = () => ({
 /** The options that most runs here share, but those that are given. */
 const into = (...more: string[]) => [
   ...Object.entries(usual())
-    .filter(([name]) => !more.includes(name) && !(name === '--batch-samples' && more.includes('--objective')))
+    .filter(
+      ([name]) =>
+        !more.includes(name) &&
+        !(name === '--batch-samples' && more.some((option) => /^--(objective|batch-groups)$/.test(option))),
+    )
     .flat(),
   ...more,
 ];

@@ -111,10 +111,10 @@ describe('dart-train', () => {
     const store = await openStore(`sqlite:${join(cwd, `${dir}.db`)}`);
     const planned = (group_id: string) => ({ group_id, run_id: 'r', task_id: 'os/a', size: 3 });
     await store.planGroups(['a', 'b'].map(planned));
-    const one = ['--batch-groups', '1', '--store', url, '--run-id', 'r'];
-    await train(into(...fast, ...one), lines(group('b')));
+    const one = ['--preset', 'grpo', '--quiet', '--batch-groups', '1', '--store', url, '--run-id', 'r'];
+    await train(into(...one), lines(group('b')));
     await store.acknowledge(['a'], { reason: 'stale' });
-    const { code, records, summary } = await train(into(...fast, ...one, '--max-updates', '3'), lines(group('a')));
+    const { code, records, summary } = await train(into(...one, '--max-updates', '3'), lines(group('a')));
     expect([code, summary?.version, summary?.groups_skipped, summary?.skipped_reasons]).toEqual([
       0,
       1,
