@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ARMS, armNamed } from './arms.ts';
-import { curveMean, fallOf, meanOf, pairedBySeed, rowsAt } from './compare.ts';
+import { curveMean, fallOf, idleAt, meanOf, pairedBySeed, rowsAt } from './compare.ts';
 import type { RunRecord } from './job.ts';
 
 /** A run with this success at the cut `time`, half of it on held-out tasks; of its two tasks only the second is solved. */
@@ -60,6 +60,15 @@ describe('comparisons', () => {
     expect(fallOf(collapsed, ['a', 'b', 'time'])).toBeCloseTo(0.5);
     expect(fallOf(run('full', 1, 0.2), ['time'])).toBe(0);
     expect(fallOf(run('full', 1, 0.2), ['a'])).toBeNull();
+  });
+
+  it('know runs that had not learned by a cut', () => {
+    const at = (version: number) => ({ time: { seconds: 60, trajectories: 9, version } });
+    const [idle, busy] = [
+      { ...runs[0]!, cuts: at(0) },
+      { ...runs[1]!, cuts: at(1) },
+    ];
+    expect(idleAt([idle, busy, runs[2]!], 'time')).toEqual([idle]);
   });
 
   it('take the mean of the learning curve where all of it is known', () => {

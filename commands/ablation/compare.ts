@@ -101,6 +101,11 @@ export function fallOf(run: RunRecord, points: readonly string[]): number | null
   return last === undefined ? null : Math.max(...values) - last;
 }
 
+/** The runs that had not made one update by a cut: what was measured there is the policy that they began with. */
+export function idleAt(runs: readonly RunRecord[], cut: string): RunRecord[] {
+  return runs.filter((run) => run.cuts[cut]?.version === 0);
+}
+
 /** Mean of what is known; null where nothing is. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);

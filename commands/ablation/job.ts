@@ -72,7 +72,7 @@ export function trainingPiece(name: string, training: Training, say: (line: stri
 
 /** What is said of a training that has not learned: its figures look like any other's. */
 export function idleLine(name: string, seed: number): string {
-  return `${name}, seed ${seed}: no update was made; what is measured is the policy that it began with`;
+  return `${name}, seed ${seed}: no update was made in time; what is measured is the policy that it began with`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunRecord } from './job.ts';
-import { curvePoints, ladderSection } from './ladder_report.ts';
+import { curvePoints, type LadderRuns, ladderSection } from './ladder_report.ts';
 import { NO_FIGURES } from './run.ts';
 import { settingsFrom } from './settings.ts';
 
@@ -33,7 +33,7 @@ function run(name: string, seed: number, early: number, late: number): RunRecord
   };
 }
 
-const section = ladderSection({
+const all: LadderRuns = {
   settings,
   runs: [
     ...[run('baseline', 1, 0.4, 0.5), run('baseline', 2, 0.4, 0.6)],
@@ -45,7 +45,8 @@ const section = ladderSection({
     heldout: { ...evaluation(0.1), tasks: new Map() },
   },
   zero: new Set(['never']),
-});
+};
+const section = ladderSection(all);
 const rowOf = (label: string, index: number) =>
   section.text.split('\n').filter((line) => line.startsWith(`| ${label} |`))[index];
 
@@ -55,7 +56,7 @@ describe('the section', () => {
       '| decoupled baseline | 28.7% | 2 | 47.5% | – | – | 55.0% | – | 27.5% | – |',
     );
     expect(rowOf('+ dynamic rollout number', 0)).toBe(
-      '| + dynamic rollout number | 50.9% | 2 | 57.5% | baseline: +10.0 pt (+10.0 pt … +10.0 pt) | +10.0 pt (+10.0 pt … +10.0 pt) | 65.0% | +10.0 pt (+10.0 pt … +10.0 pt) | 32.5% | +5.0 pt (+5.0 pt … +5.0 pt) |',
+      '| + dynamic rollout number | 50.9% | 2 | 57.5% | +10.0 pt (+10.0 pt … +10.0 pt) over “decoupled baseline” | +10.0 pt (+10.0 pt … +10.0 pt) | 65.0% | +10.0 pt (+10.0 pt … +10.0 pt) | 32.5% | +5.0 pt (+5.0 pt … +5.0 pt) |',
     );
   });
 
@@ -70,6 +71,46 @@ describe('the section', () => {
     expect(rowOf('full without TIS, stale by 8 updates', 3)).toBe(
       '| full without TIS, stale by 8 updates | 15.0% | 30.0 pt | 40.0 pt | – |',
     );
+  });
+
+  it('says whose figures stand in the column of the paper, and which rungs have no run', () => {
+    expect(section.text).toContain('| DART’s Pass@1 |');
+    expect(section.text).toContain('the paper’s own table of ablations, on 45 OSWorld tasks (arXiv 2509.23866)');
+    expect(section.text).toContain('6 runs, 2 paired seeds.');
+    const missing =
+      'Rungs that were not run: “+ dynamic length”, “+ high-entropy steps”, “+ distribution alignment (TIS)”, “full: + experience pool, self-collected”.';
+    expect(section.text.split(missing)).toHaveLength(3);
+    const ladder = ['baseline', 'rollout-number', 'length', 'entropy', 'tis', 'full'];
+    const whole = { ...all, settings: settingsFrom({}), runs: ladder.map((name) => run(name, 1, 0.4, 0.5)) };
+    expect(ladderSection(whole).text).not.toContain('not run');
+    expect(ladderSection(whole).text).toContain('6 runs, 1 paired seed.');
+  });
+
+  it('compares stale arms with fresh ones, where there are stale ones', () => {
+    const [, stale] = section.text.split('### Stale rollouts');
+    expect(stale!.match(/^\| [^|]+ \|/gm)).toEqual([
+      ...['| decoupled baseline |', '| full without TIS, stale by 8 updates |'],
+    ]);
+    const fresh = ladderSection({ ...all, runs: all.runs.filter(({ name }) => name !== 'stale-no-tis') });
+    expect(fresh.text).not.toContain('Stale rollouts');
+    expect(fresh.text).toContain('### What each idea did');
+  });
+
+  it('marks what has not learned', () => {
+    expect(section.text).not.toContain('†');
+    const [first, ...others] = all.runs;
+    const idle = { ...first!, cuts: { ...first!.cuts, time: { seconds: 60, trajectories: 40, version: 0 } } };
+    const { text } = ladderSection({ ...all, runs: [idle, ...others] });
+    expect(text).toContain('| decoupled baseline † | 28.7% | 2 | 47.5% |');
+    expect(text).toContain('† Not one update by then: “decoupled baseline”, seed 1. What was measured is the policy');
+    // The cut by rollouts was not reached: there is nothing to mark.
+    expect(text).toContain('| decoupled baseline | 28.7% | 2 | – | – | – |');
+  });
+
+  it('says of a trial that it is one', () => {
+    expect(section.text).not.toContain('A trial');
+    const trial = ladderSection({ ...all, settings: { ...settings, sample: 4 } });
+    expect(trial.text).toContain('A trial: only 4 tasks in each evaluation, drawn by its seed.');
   });
 
   it('draws a point for each cut of the curve, the base first', () => {

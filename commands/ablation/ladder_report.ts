@@ -1,11 +1,11 @@
 import { curvesSvg } from '../../lib/report/curves.ts';
 import { type PairedMean, pairedMean } from '../../lib/report/paired.ts';
-import type { Arm } from './arms.ts';
-import { type ArmRow, fallOf, meanOf, rowsAt } from './compare.ts';
+import { type Arm, armNamed, LADDER } from './arms.ts';
+import { type ArmRow, fallOf, idleAt, meanOf, rowsAt } from './compare.ts';
 import type { Evaluation } from './evaluations.ts';
 import type { RunRecord } from './job.ts';
 import { cutsOf, ROLLOUTS_CUT, TIME_CUT } from './plan.ts';
-import { fixed, gain, markdownTable, type Section, share, type Table } from './report.ts';
+import { counted, fixed, gain, IDLE, markdownTable, type Section, share, type Table } from './report.ts';
 import type { Settings } from './settings.ts';
 
 /** What the report is made of. */
@@ -21,23 +21,45 @@ export interface LadderRuns {
 /** The section `ablation` of docs/results.md. */
 export function ladderSection(all: LadderRuns): Section {
   const { settings, runs, base } = all;
+  const { seconds, trajectories, repeats, sample } = settings;
   const seeds = new Set(runs.map((run) => run.seed)).size;
-  const { seconds, trajectories, repeats } = settings;
   const text = [
-    `${runs.length} runs, ${seeds} paired seeds. The base policy: ${share(base.train.success)} on the training tasks, ${share(base.heldout.success)} on the held-out variants. Each success is that of ${base.train.tasks.size} tasks × ${repeats} rollouts at temperature 1, on layouts that training never uses; the mean over the time is that of ${settings.points} points, ${settings.pointRepeats} rollouts a task at each but the last. Gains are means of differences between runs of the same seed, with Student's 95% interval over the seeds.`,
+    `${counted(runs.length, 'run')}, ${counted(seeds, 'paired seed')}. The base policy: ${share(base.train.success)} on the training tasks, ${share(base.heldout.success)} on the held-out variants. Each success is that of ${base.train.tasks.size} tasks × ${repeats} rollouts at temperature 1, on layouts that training never uses; the mean over the time is that of ${settings.points} points, ${settings.pointRepeats} rollouts a task at each but the last. Gains are means of differences between runs of the same seed, with Student's 95% interval over the seeds; *over another arm* says over which: the rung below, or what an arm beside the ladder is to be compared with. *DART’s Pass@1* is that of the rung in the paper’s own table of ablations, on 45 OSWorld tasks (arXiv 2509.23866).`,
+    ...(sample === null ? [] : [`A trial: only ${sample} tasks in each evaluation, drawn by its seed.`]),
     `### The same wall-clock: ${seconds} s of training`,
-    markdownTable(overTime(rowsOf(all, TIME_CUT))),
+    markdownTable(overTime(all)),
+    ...notesOf(all, TIME_CUT),
     `### The same number of rollouts: ${trajectories}`,
-    markdownTable(comparison(rowsOf(all, ROLLOUTS_CUT))),
+    markdownTable(comparison(all)),
+    ...notesOf(all, ROLLOUTS_CUT),
     '### What each idea did',
     markdownTable(mechanisms(all)),
     `Up to the end of each run, which is where it had both the seconds and the rollouts; success where the wall-clock is the same.`,
-    '### Stale rollouts',
-    markdownTable(falls(all)),
-    'A collapse is a success far below an earlier one of the same run.',
+    ...staleness(all),
     '![Learning curves](results/ablation.svg)',
   ].join('\n\n');
   return { name: 'ablation', text, pictures: { 'ablation.svg': curves(all) } };
+}
+
+/** What a table does not show: rungs without a run, and runs that did not learn. */
+function notesOf({ runs }: LadderRuns, cut: string): string[] {
+  const missing = LADDER.filter((name) => !runs.some((run) => run.name === name));
+  const idle = idleAt(runs, cut).map(({ name, seed }) => `“${labelOf(name)}”, seed ${seed}`);
+  return [
+    ...(idle.length > 0
+      ? [`${IDLE} Not one update by then: ${idle.join('; ')}. What was measured is the policy that it began with.`]
+      : []),
+    ...(missing.length > 0
+      ? [`Rungs that were not run: ${missing.map((name) => `“${labelOf(name)}”`).join(', ')}.`]
+      : []),
+  ];
+}
+
+const labelOf = (name: string) => armNamed(name)?.label ?? name;
+
+/** The name of an arm in a table, marked where one of its runs had not learned by the cut. */
+function nameIn({ runs }: LadderRuns, cut: string, { name, label }: Arm): string {
+  return idleAt(runs, cut).some((run) => run.name === name) ? `${label} ${IDLE}` : label;
 }
 
 /** The rows of the comparison at a cut. */
@@ -50,16 +72,16 @@ export function curvePoints(settings: Settings): string[] {
   return cutsOf(settings).flatMap((cut) => (cut.seconds === undefined ? [] : [cut.name]));
 }
 
-function overTime(rows: readonly ArmRow[]): Table {
+function overTime(all: LadderRuns): Table {
   return {
     head: [
-      ...['', 'DART', 'seeds', 'mean over the time', 'over the arm before', 'over the baseline'],
+      ...['', 'DART’s Pass@1', 'seeds', 'mean over the time', 'over another arm', 'over the baseline'],
       ...['at the end', 'over the baseline', 'held-out', 'over the baseline'],
     ],
-    rows: rows.map((row) => [
-      ...labels(row),
+    rows: rowsOf(all, TIME_CUT).map((row) => [
+      ...labels(all, TIME_CUT, row),
       share(row.curve),
-      overRung(row, row.curveOverRung),
+      overOther(row, row.curveOverRung),
       gain(row.curveOverBaseline),
       share(row.success),
       gain(row.overBaseline),
@@ -69,19 +91,24 @@ function overTime(rows: readonly ArmRow[]): Table {
   };
 }
 
-function comparison(rows: readonly ArmRow[]): Table {
+function comparison(all: LadderRuns): Table {
   return {
-    head: ['', 'DART', 'seeds', 'success', 'over the arm before', 'over the baseline'],
-    rows: rows.map((row) => [...labels(row), share(row.success), overRung(row, row.overRung), gain(row.overBaseline)]),
+    head: ['', 'DART’s Pass@1', 'seeds', 'success', 'over another arm', 'over the baseline'],
+    rows: rowsOf(all, ROLLOUTS_CUT).map((row) => [
+      ...labels(all, ROLLOUTS_CUT, row),
+      share(row.success),
+      overOther(row, row.overRung),
+      gain(row.overBaseline),
+    ]),
   };
 }
 
-function labels({ arm, seeds }: ArmRow): (string | number | null)[] {
-  return [arm.label, arm.paper === undefined ? null : `${arm.paper.toFixed(1)}%`, seeds];
+function labels(all: LadderRuns, cut: string, { arm, seeds }: ArmRow): (string | number | null)[] {
+  return [nameIn(all, cut, arm), arm.paper === undefined ? null : `${arm.paper.toFixed(1)}%`, seeds];
 }
 
-function overRung({ arm }: ArmRow, difference: PairedMean | null): string | null {
-  return difference === null ? null : `${arm.against}: ${gain(difference)}`;
+function overOther({ arm }: ArmRow, difference: PairedMean | null): string | null {
+  return difference === null ? null : `${gain(difference)} over “${labelOf(arm.against!)}”`;
 }
 
 function mechanisms(all: LadderRuns): Table {
@@ -95,7 +122,7 @@ function mechanisms(all: LadderRuns): Table {
       ...['success on tasks at 0', 'tasks with a success', 'steps a success'],
     ],
     rows: rowsOf(all, TIME_CUT).map((row) => [
-      row.arm.label,
+      nameIn(all, TIME_CUT, row.arm),
       fixed(of(row.arm, ({ cuts }) => (cuts[TIME_CUT] ? cuts[TIME_CUT].trajectories / cuts[TIME_CUT].seconds : null))),
       fixed(
         of(row.arm, ({ cuts }) => cuts[TIME_CUT]?.version ?? null),
@@ -124,11 +151,27 @@ function mechanisms(all: LadderRuns): Table {
   };
 }
 
-function falls({ settings, runs }: LadderRuns): Table {
+/** What staleness did, where an arm with it was run; beside it the baseline and what is the same without. */
+function staleness(all: LadderRuns): string[] {
+  if (!all.runs.some(({ name }) => isStale(name))) return [];
+  const table = falls(
+    all,
+    all.settings.arms.filter(({ name }) => isStale(name) || name === 'baseline' || name === 'full'),
+  );
+  return [
+    '### Stale rollouts',
+    markdownTable(table),
+    'A collapse is a success far below an earlier one of the same run.',
+  ];
+}
+
+const isStale = (name: string) => name.startsWith('stale');
+
+function falls({ settings, runs }: LadderRuns, arms: readonly Arm[]): Table {
   const points = curvePoints(settings);
   return {
     head: ['', 'success at the end', 'below its best point', 'most of a seed', 'nats a token at the end'],
-    rows: settings.arms.flatMap((arm) => {
+    rows: arms.flatMap((arm) => {
       const own = runs.filter((run) => run.name === arm.name);
       const all = own.map((run) => fallOf(run, points)).filter((fall) => fall !== null);
       if (all.length === 0) return [];
@@ -157,7 +200,7 @@ function curves({ settings, runs, base }: LadderRuns): string {
         const seconds = meanOf(own.map((run) => run.cuts[point]?.seconds ?? null))!;
         return [{ x: Math.round(seconds), y: value, low, high }];
       });
-      const dashed = arm.against !== null && (arm.name.startsWith('stale') || arm.experts !== undefined);
+      const dashed = arm.against !== null && (isStale(arm.name) || arm.experts !== undefined);
       return [{ name: arm.name, dashed, points: [{ x: 0, y: base.train.success }, ...at] }];
     }),
   });

@@ -1,8 +1,10 @@
 import { printTable } from '../../lib/cli/table.ts';
 import { makeBase, readBase } from './base.ts';
+import { idleAt } from './compare.ts';
 import { type Conditions, conditionsTable } from './conditions.ts';
 import { conditionsOf } from './conditions_run.ts';
 import { MAX_STEPS } from './evaluations.ts';
+import { idleLine } from './job.ts';
 import { type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
 import { ladderJobs, ladderRuns, pointsBefore } from './ladder_runs.ts';
 import { lockRuns } from './lock.ts';
@@ -38,6 +40,7 @@ async function main({ request, env, stop, say }: Call<keyof typeof ABLATION.flag
   );
   if (!report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
   const all = await ladderRuns(settings, base, conditions, say);
+  for (const { name, seed } of idleAt(all.runs, TIME_CUT)) say(idleLine(name, seed));
   await tellLadder(all, publish);
   if (publish) await publishRuns(publishedPath('ablation'), all.runs, pointsBefore(settings));
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });

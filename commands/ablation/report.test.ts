@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
-import { fixed, gain, markdownTable, share, withSection } from './report.ts';
+import { counted, fixed, gain, markdownTable, share, withSection } from './report.ts';
 
 describe('tables', () => {
   it('are Markdown, with a dash for what is not known', () => {
@@ -18,6 +18,14 @@ describe('tables', () => {
   });
 });
 
+describe('counted', () => {
+  it('knows one from many', () => {
+    expect([counted(1, 'run'), counted(0, 'run'), counted(2, 'batch', 'batches')]).toEqual([
+      ...['1 run', '0 runs', '2 batches'],
+    ]);
+  });
+});
+
 describe('docs/results.md', () => {
   it('takes a section between its marks, and nothing else changes', () => {
     const page = 'before\n<!-- a -->\nold\n<!-- /a -->\nafter\n';
@@ -29,7 +37,7 @@ describe('docs/results.md', () => {
 
   it('has a place for every section', () => {
     const page = readFileSync(join(packageRoot(), 'docs/results.md'), 'utf8');
-    for (const name of ['conditions', 'ablation', 'arpo', 'rollout-scaling'])
+    for (const name of ['settings', 'conditions', 'ablation', 'arpo', 'rollout-scaling'])
       expect(withSection(page, { name, text: 'x' })).toContain(`<!-- ${name} -->\n\nx\n\n<!-- /${name} -->`);
   });
 });

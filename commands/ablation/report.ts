@@ -36,6 +36,14 @@ export function fixed(value: number | null | undefined, digits = 1): string | nu
   return value == null ? null : value.toFixed(digits);
 }
 
+/** `1 run`, `2 runs`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Marks an arm of which a run has not learned. */
+export const IDLE = '†';
+
 /** One part of docs/results.md, with its pictures. */
 export interface Section {
   /** `ablation`: the marks around it are `<!-- ablation -->` and `<!-- /ablation -->`. */

@@ -140,20 +140,43 @@ describe('the details of a run', () => {
 });
 
 describe('the section', () => {
-  it('has each arm that ran, its gain over the base, and the curve of its rollouts', () => {
-    const run = (name: string, success: number): ArpoRun => {
-      const evaluation = { success, coverage: 1, steps: 3, rollouts: 8, tasks: {} };
-      const measures = { 'rollouts/in-domain-hard': evaluation, 'rollouts/in-domain-standard': evaluation };
-      const corrections = { rollouts: 64, successes: 16, returned: 8, corrected: 2 };
-      const details = { stretches: [], corrections: name === 'kto' ? corrections : null };
-      return { name, seed: 1, made: '', cuts: {}, figures: NO_FIGURES, measures, details };
-    };
-    const settings = arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: '16' });
-    const { text, pictures } = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
+  const run = (name: string, success: number, more: Partial<ArpoRun['details']> = {}): ArpoRun => {
+    const evaluation = { success, coverage: 1, steps: 3, rollouts: 8, tasks: {} };
+    const measures = { 'rollouts/in-domain-hard': evaluation, 'rollouts/in-domain-standard': evaluation };
+    const corrections = { rollouts: 64, successes: 16, returned: 8, corrected: 2 };
+    const details = { stretches: [], corrections: name === 'kto' ? corrections : null, ...more };
+    return { name, seed: 1, made: '', cuts: {}, figures: NO_FIGURES, measures, details };
+  };
+  const settings = arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: '16' });
+
+  it('has each arm that ran, its gain over the base, and its corrections', () => {
+    const { text } = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
     expect(text).toContain('| KTO | – / – | – / – | 24.6% | 37.5% | 37.5% | – | – | – | – |');
     expect(text).toContain('| KTO over base | +12.5 pt | – | – |');
     expect(text).toContain('| KTO | 25% (16 of 64) | 13% (8 of 64) | 25% (2 of 8) |');
     expect(text).not.toContain('GRPO over');
+  });
+
+  it('has the parts whose arms ran, and names the arms that did not', () => {
+    const stretch = { rollouts: 8, reward: 0.5, spread: 0.25, varied: 1 };
+    const none = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
+    expect(none.text).toContain(
+      'Arms that were not run: “reject sampling”, “DPO”, “GRPO”, “ARPO: with replay”, “ARPO on the selected tasks”, “ARPO on all tasks”.',
+    );
+    expect(none.text).not.toMatch(/### (Replay|Task selection)/);
+    expect(none.pictures).toEqual({});
+    const both = [run('grpo', 0.5, { stretches: [stretch] }), run('all', 0.5, { stretches: [stretch] })];
+    const { text, pictures } = arpoSection(settings, both, 40);
+    expect(text.match(/^### .*/gm)).toEqual(['### Replay', '### Self-correction', '### Task selection']);
+    expect(text).toContain('| 8 | 0.50 | 0.25 | 1.00 | – | – | – |');
     expect(Object.keys(pictures)).toEqual(['arpo-replay.svg', 'arpo-selection.svg']);
+  });
+
+  it('marks what has not learned: not the base, nor a run of which that is not known', () => {
+    const runs = [run('base', 0.25, { updates: null }), run('dpo', 0.25), run('kto', 0.375, { updates: 0 })];
+    const { text } = arpoSection(settings, runs, 40);
+    expect(text).toContain('| KTO † | – / – |');
+    expect(text).toContain('† Not one update: “KTO”, seed 1. What was measured');
+    expect(text).toMatch(/\| base \|.*\n\| DPO \|/);
   });
 });

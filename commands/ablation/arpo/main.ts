@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readBase } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
-import { finishedRuns, isTrained, type Piece, runJobs } from '../job.ts';
+import { finishedRuns, idleLine, isTrained, type Piece, runJobs } from '../job.ts';
 import { lockRuns } from '../lock.ts';
 import { makespan } from '../makespan.ts';
 import type { Measure } from '../measure.ts';
@@ -47,6 +47,7 @@ async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>):
   );
   await playJobs(jobs, say, { stop });
   const runs = finishedRuns(pieces, say) as ArpoRun[];
+  for (const { name, seed, details } of runs) if (details.updates === 0) say(idleLine(name, seed));
   tell(runs);
   const section = arpoSection(settings, runs, tasks.selected.count);
   await writeSection(settings.dir, section, publish);

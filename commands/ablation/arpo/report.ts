@@ -1,7 +1,7 @@
 import { curvesSvg } from '../../../lib/report/curves.ts';
 import { meanOf, pairedBySeed } from '../compare.ts';
 import type { RunRecord } from '../job.ts';
-import { fixed, gain, markdownTable, type Section, share, type Table } from '../report.ts';
+import { counted, fixed, gain, IDLE, markdownTable, type Section, share, type Table } from '../report.ts';
 import type { Stretch } from '../rollouts.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import { sumOf } from './correction.ts';
@@ -20,38 +20,77 @@ export const successIn = (run: RunRecord, name: string): number | null =>
 export function arpoSection(settings: ArpoSettings, runs: readonly ArpoRun[], selected: number): Section {
   const curves = stretchesByArm(runs);
   const seeds = new Set(runs.map((run) => run.seed)).size;
-  const { trajectories, inDomain, selectRollouts, repeats } = settings;
+  const { trajectories, inDomain, selectRollouts, repeats, sample } = settings;
+  const ran = (arms: readonly string[]) => runs.some(({ name }) => arms.includes(name));
   const text = [
-    `${runs.length} runs, ${seeds} paired seeds; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in ${selectRollouts} rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not.`,
+    `${counted(runs.length, 'run')}, ${counted(seeds, 'paired seed')}; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in ${selectRollouts} rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not. ARPO’s own figures (arXiv 2505.16282) are of OSWorld tasks.`,
+    ...(sample === null ? [] : [`A trial: only ${sample} tasks in each evaluation, drawn by its seed.`]),
     markdownTable(successes(runs)),
+    ...notesOf(runs),
     'Gains, paired by seed, with Student’s 95% interval over the seeds (hard protocol):',
     markdownTable(gains(runs)),
-    '### Replay',
-    'Mean reward of the rollouts in training. ARPO’s paper has 0.75 with replay and 0.65 without, apart from about step 30 on.',
-    markdownTable(stretchTable(curves, ['grpo', 'arpo'])),
-    '![Mean reward with and without replay](results/arpo-replay.svg)',
+    ...(ran(REPLAY)
+      ? [
+          '### Replay',
+          'Mean reward of the rollouts in training. ARPO’s paper has 0.75 with replay and 0.65 without, apart from about step 30 on.',
+          markdownTable(stretchTable(curves, REPLAY)),
+          '![Mean reward with and without replay](results/arpo-replay.svg)',
+        ]
+      : []),
     '### Self-correction',
     `\`${CASE}\`: one format of a menu is wanted; a wrong one can be undone. *Came back*: rollouts that returned to a screen that they had left. In the paper’s case, a subscript, success went from 25% to 62.5%.`,
     markdownTable(corrections(runs)),
-    '### Task selection',
-    'The same number of rollouts of the selected tasks, and of all. The paper’s selected tasks learn faster and keep a higher spread of rewards within groups.',
-    markdownTable(stretchTable(curves, ['selected', 'all'])),
-    markdownTable(selection(runs)),
-    '![Spread of rewards within groups](results/arpo-selection.svg)',
+    ...(ran(SELECTED)
+      ? [
+          '### Task selection',
+          'The same number of rollouts of the selected tasks, and of all. The paper’s selected tasks learn faster and keep a higher spread of rewards within groups.',
+          markdownTable(stretchTable(curves, SELECTED)),
+          markdownTable(selection(runs)),
+          '![Spread of rewards within groups](results/arpo-selection.svg)',
+        ]
+      : []),
   ].join('\n\n');
   const pictures = {
-    'arpo-replay.svg': picture('Mean reward of the rollouts', curves, ['grpo', 'arpo'], ({ reward }) => reward),
-    'arpo-selection.svg': picture(
-      'Standard deviation of the rewards within groups',
-      curves,
-      ['selected', 'all'],
-      ({ spread }) => spread,
-    ),
+    ...(ran(REPLAY) && {
+      'arpo-replay.svg': picture('Mean reward of the rollouts', curves, REPLAY, ({ reward }) => reward),
+    }),
+    ...(ran(SELECTED) && {
+      'arpo-selection.svg': picture(
+        'Standard deviation of the rewards within groups',
+        curves,
+        SELECTED,
+        ({ spread }) => spread,
+      ),
+    }),
   };
   return { name: 'arpo', text, pictures };
 }
 
-function successes(runs: readonly RunRecord[]): Table {
+/** Arms whose curves stand beside each other. */
+const REPLAY = ['grpo', 'arpo'] as const;
+const SELECTED = ['selected', 'all'] as const;
+
+/** The name of an arm in a table, marked where one of its runs has not learned. */
+function nameOf({ label }: ArpoArm, own: readonly ArpoRun[]): string {
+  return own.some(({ details }) => details.updates === 0) ? `${label} ${IDLE}` : label;
+}
+
+/** What the table of successes does not show: arms without a run, and runs that did not learn. */
+function notesOf(runs: readonly ArpoRun[]): string[] {
+  const arms = [...COMPARED, ...SELECTION];
+  const missing = arms.filter(({ name }) => !runs.some((run) => run.name === name)).map(({ label }) => `“${label}”`);
+  const idle = arms.flatMap(({ name, label }) =>
+    runs.filter((run) => run.name === name && run.details.updates === 0).map(({ seed }) => `“${label}”, seed ${seed}`),
+  );
+  return [
+    ...(idle.length > 0
+      ? [`${IDLE} Not one update: ${idle.join('; ')}. What was measured is the policy that it began with.`]
+      : []),
+    ...(missing.length > 0 ? [`Arms that were not run: ${missing.join(', ')}.`] : []),
+  ];
+}
+
+function successes(runs: readonly ArpoRun[]): Table {
   const paper = (value: number | undefined) => (value === undefined ? null : `${value}%`);
   return {
     head: [
@@ -59,7 +98,7 @@ function successes(runs: readonly RunRecord[]): Table {
       ...['in domain: standard', 'hard', 'out of domain: standard', 'hard', 'held-out: standard', 'hard'],
     ],
     rows: present(COMPARED, runs).map(({ arm, own }) => [
-      arm.label,
+      nameOf(arm, own),
       `${paper(arm.paper.inDomain) ?? '–'} / ${paper(arm.paper.outOfDomain) ?? '–'}`,
       `${paper(arm.paper.standard) ?? '–'} / ${paper(arm.paper.hard) ?? '–'}`,
       paper(arm.paper.offline),
@@ -94,11 +133,11 @@ function corrections(runs: readonly ArpoRun[]): Table {
   return { head: ['', 'success', 'came back', 'success where it came back'], rows };
 }
 
-function selection(runs: readonly RunRecord[]): Table {
+function selection(runs: readonly ArpoRun[]): Table {
   return {
     head: ['', 'success on all training tasks', 'held-out'],
     rows: present(SELECTION, runs).map(({ arm, own }) => [
-      arm.label,
+      nameOf(arm, own),
       ...['all', 'heldout'].map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
     ]),
   };

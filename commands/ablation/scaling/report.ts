@@ -1,5 +1,5 @@
 import { curvesSvg } from '../../../lib/report/curves.ts';
-import { markdownTable, type Section } from '../report.ts';
+import { counted, markdownTable, type Section } from '../report.ts';
 import { type Doubt, LEAST_ROLLOUTS, MOST_SLOWDOWN, type ScalingPoint } from './figure.ts';
 import type { ScalingSettings } from './settings.ts';
 import { PAPER } from './workload.ts';
@@ -25,8 +25,6 @@ export function scalingSection(
   ].join('\n\n');
   return { name: 'rollout-scaling', text, pictures: { 'rollout-scaling.svg': picture(rows) } };
 }
-
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 function tableOf(rows: readonly ScalingRow[]): string {
   const minutes = (seconds: number | null | undefined) => (seconds == null ? null : (seconds / 60).toFixed(1));
