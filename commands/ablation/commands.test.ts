@@ -1,9 +1,10 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
+import { lockRuns } from './lock.ts';
 
 /** The programs as make starts them, with the built commands as processes, and budgets that say nothing. */
 const root = packageRoot();
@@ -60,17 +61,78 @@ describe('make ablation', () => {
 
       const other = play('main.js', { ...env, TRAIN_SECONDS: '3' });
       expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('was made with other settings')]);
+
+      // A report makes nothing, and takes no run of other settings.
+      const report = play('main.js', env, '--report');
+      expect([report.status, report.stderr]).toEqual([0, expect.stringContaining('2 s of training')]);
+      const longer = play('main.js', { ...env, TRAIN_SECONDS: '3' }, '--report');
+      expect([longer.status, longer.stderr]).toEqual([2, expect.stringContaining('left out: baseline, seed 1')]);
+      expect(longer.stderr).toContain('no run of these settings is finished');
+      const wider = play('main.js', { ...env, EVAL_TASKS: '3' }, '--report');
+      expect([wider.status, wider.stderr]).toEqual([2, expect.stringContaining('conditions have not been measured')]);
+
+      // What the base policy was measured on with two tasks is not taken for three.
+      const conditions = play('main.js', { ...env, EVAL_TASKS: '3' }, 'conditions');
+      expect([conditions.status, conditions.stderr]).toEqual([0, expect.stringContaining('of 3 rollouts, 3 tasks')]);
+      expect(play('main.js', env, 'conditions').stderr).toContain('of 2 rollouts, 2 tasks');
     },
     LIMIT_MS,
   );
 
-  it('says what makes no sense', () => {
-    const { status, stderr } = play('main.js', { ...env, ARMS: 'ful' });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('there is no arm ful. Try: ARMS=baseline,')]);
+  it('says what makes no sense, and begins nothing', () => {
+    const folder = join(dir, 'nothing');
+    const said = (more: Record<string, string>, ...args: string[]) => {
+      const { status, stdout, stderr } = play('main.js', { ...env, RUN_DIR: folder, ...more }, ...args);
+      return [status, stdout, stderr];
+    };
+    expect(said({ ARMS: 'ful' })).toEqual([
+      ...[2, '', expect.stringContaining('ablation: ARMS: there is no arm ful. Try: ARMS=baseline,')],
+    ]);
+    expect(said({ ARMS: ',' })).toEqual([2, '', expect.stringContaining("ablation: ARMS: names none in ','")]);
+    expect(said({}, 'condtions')).toEqual([
+      ...[2, '', 'ablation: ARGS: there is no word condtions: known are conditions, base. Try: ARGS=conditions\n'],
+    ]);
+    expect(said({ BASE: 'none.onnx' })).toEqual([
+      ...[2, '', expect.stringContaining('none.onnx: cannot read the policy that BASE names: no such file or folder')],
+    ]);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('waits for nobody who is at work in the same folder', () => {
+    const folder = join(dir, 'busy');
+    const unlock = lockRuns(folder, 'make ablation');
+    for (const program of ['main.js', 'arpo/main.js', 'scaling/main.js']) {
+      const { status, stdout, stderr } = play(program, { RUN_DIR: folder });
+      expect([status, stdout, stderr]).toEqual([
+        ...[
+          75,
+          '',
+          expect.stringMatching(/busy: another run holds the lock: process \d+ on .*Try: wait for it, or RUN_DIR/),
+        ],
+      ]);
+    }
+    unlock();
+  });
+
+  it.each(['main.js', 'arpo/main.js', 'scaling/main.js'])('prints its page: %s', (program) => {
+    const { status, stdout, stderr } = play(program, { RUN_DIR: join(dir, 'nothing') }, '--help');
+    expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('  RUN_DIR '), '']);
+    expect(existsSync(join(dir, 'nothing'))).toBe(false);
   });
 });
 
 describe('make arpo', () => {
+  it('says what makes no sense', () => {
+    const env = { RUN_DIR: join(dir, 'nothing') };
+    const word = play('arpo/main.js', env, 'conditions');
+    expect([word.status, word.stderr]).toEqual([
+      ...[2, 'arpo: ARGS: there is no word conditions: none is known. Try: ARGS=--help\n'],
+    ]);
+    const base = play('arpo/main.js', { ...env, BASE: 'none.onnx' });
+    expect([base.status, base.stderr]).toEqual([2, expect.stringContaining('the policy that BASE names')]);
+    expect(existsSync(env.RUN_DIR)).toBe(false);
+  });
+
   it(
     'learns from stored rollouts and from its own, and tells both',
     () => {
@@ -79,7 +141,7 @@ describe('make arpo', () => {
         ...{ SELECT_ROLLOUTS: '2', IN_DOMAIN: '12' },
       };
       const { status, stdout, stderr } = play('arpo/main.js', env);
-      expect([status, stderr.slice(-2000)]).toEqual([0, expect.stringContaining('Task selection')]);
+      expect([status, stderr.slice(-2000)]).toEqual([0, expect.stringContaining('Self-correction')]);
       expect(namesIn(stdout)).toContain('arpo/kto/heldout-hard');
       expect(stderr).toMatch(/\| KTO \|.*\| 24\.6% \| \d/);
       expect(read('arpo/arpo/1/case.ndjson').match(/"type":"trajectory"/g)).toHaveLength(2);
@@ -100,7 +162,21 @@ describe('make rollout-scaling', () => {
       const names = namesIn(stdout);
       expect(names).toContain('rollout-scaling/real/batch/8');
       expect(names).not.toContain('rollout-scaling/real/batch/16');
-      expect(read('scaling/rollout-scaling.svg')).toContain('<title>coupled, real: 8,');
+      expect(read('scaling/rollout-scaling.svg')).toContain('<title>coupled, simulated: 8,');
+      // One batch of 8, and two rollouts of each of 8 desktops, which give no rate.
+      const kept = readdirSync(env.RUN_DIR).filter((name) => name.startsWith('real-'));
+      const spans = kept.sort().map((name) => JSON.parse(read('scaling', name)).spans.length);
+      expect([kept.map((name) => name.slice(0, -14)), spans]).toEqual([
+        ['real-8-async-2', 'real-8-batch-1'],
+        [16, 8],
+      ]);
+      expect(stderr).toMatch(/ot told with 8 desktops/);
+
+      const times = () => kept.map((name) => statSync(join(env.RUN_DIR, name)).mtimeMs);
+      const before = times();
+      const again = play('scaling/main.js', env);
+      expect([again.status, again.stdout, times()]).toEqual([0, stdout, before]);
+      expect(again.stderr).toContain('8 desktops, real: measured before');
     },
     LIMIT_MS,
   );
