@@ -62,13 +62,13 @@ demo: build ## Train a policy on the embedded desktop and show that it improves 
 base: build ## Make the base policy of the demo anew from noisy experts
 	@node dist/commands/demo/base.js $(ARGS)
 
-ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=480): hours; goes on after Ctrl-C
+ablation: build ## DART's ladder on the embedded suite (SEEDS=5, TRAIN_SECONDS=480; ARGS=--help: all settings): hours; goes on after Ctrl-C
 	@node dist/commands/ablation/main.js $(ARGS)
 
-arpo: build ## ARPO's comparison: base, reject sampling, DPO, KTO, GRPO, ARPO (SEEDS=5): hours; goes on after Ctrl-C
+arpo: build ## ARPO's comparison: base, reject sampling, DPO, KTO, GRPO, ARPO (SEEDS=5; ARGS=--help): hours; goes on after Ctrl-C
 	@node dist/commands/ablation/arpo/main.js $(ARGS)
 
-rollout-scaling: build ## ARPO's figure: rollout and epoch time of 8 to 256 desktops (2 minutes)
+rollout-scaling: build ## ARPO's figure: rollout and epoch time of 8 to 256 desktops (2 minutes; ARGS=--help)
 	@node dist/commands/ablation/scaling/main.js $(ARGS)
 
 bench: build ## Measure: metric records on stdout, a table on stderr
