@@ -34,11 +34,13 @@ async function main({ request, env, stop, say }: Call<keyof typeof ABLATION.flag
   if (word === 'conditions') return;
 
   if (flags.has('published')) await takePublished(publishedPath('ablation'), settings.dir, say);
-  const jobs = ladderJobs(settings, base, say);
-  say(
-    `${settings.arms.length} arms × ${settings.seeds} seeds, on two cores alone about ${spoken(makespan(jobs, settings.lanes))} in all; Ctrl-C and the same command again goes on`,
-  );
-  if (!report) await playJobs(jobs, say, { stop, lanes: settings.lanes });
+  if (!report) {
+    const jobs = ladderJobs(settings, base, say);
+    const about = spoken(makespan(jobs, settings.lanes));
+    const what = `${settings.arms.length} arms × ${settings.seeds} seeds`;
+    say(`${what}, on two cores alone about ${about} in all; Ctrl-C and the same command again goes on`);
+    await playJobs(jobs, say, { stop, lanes: settings.lanes });
+  }
   const all = await ladderRuns(settings, base, conditions, say);
   for (const { name, seed } of idleAt(all.runs, TIME_CUT)) say(idleLine(name, seed));
   await tellLadder(all, publish);
