@@ -92,7 +92,11 @@ export function baseLines(
 }
 
 function reinforcement(dir: string, policy: string, rollout: readonly string[]): Training {
-  const options = { rollout: ['-n', '8', ...rollout], curate: ['--preset', 'dart', '--no-pool'], train: TRAINER };
+  const options = {
+    rollout: ['-n', '8', ...rollout],
+    curate: ['--preset', 'dart', '--no-pool'],
+    train: [...TRAINER, '--lr', '3e-4'],
+  };
   const limits = { desktops: 'embedded:32', cuts: [], limitSeconds: REINFORCED_SECONDS };
   return { dir, policy, base: '', tasks: SUITES.train, seed: 30, options, before: [], ...limits };
 }

@@ -178,6 +178,11 @@ function measuredBy({ made, dir }: Piece, measures: readonly Measure[]): string 
   return [made, ...measures.map((measure) => measuredText(measure, dir))].join('\n').replaceAll(dir, 'RUN');
 }
 
+/** True for a run that this piece would be, whoever made it. */
+export function isRunOf(run: RunRecord, piece: Piece, measures: readonly Measure[]): boolean {
+  return run.made === measuredBy(piece, measures);
+}
+
 /**
  * The runs of these pieces that are finished. One that was made with other settings or measured in another way is left out,
  * and said to be: its figures are no neighbours of the others'.
@@ -190,7 +195,7 @@ export function finishedRuns(
     const { product } = productsOf(piece.dir);
     if (!existsSync(product)) return [];
     const run: RunRecord = JSON.parse(readFileSync(product, 'utf8'));
-    if (run.made === measuredBy(piece, measures)) return [run];
+    if (isRunOf(run, piece, measures)) return [run];
     say(
       `left out: ${piece.name}, seed ${piece.seed}: it was made with other settings or by other options (${product})`,
     );

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DartError } from '../../lib/errors.ts';
+import { type Arm, armNamed } from './arms.ts';
 import type { Conditions } from './conditions.ts';
 import { readEvaluation, SUITES, type Suite } from './evaluations.ts';
-import { EVALUATION, finishedRuns, type Piece, runJobs, trainingPiece } from './job.ts';
+import { EVALUATION, finishedRuns, isRunOf, type Piece, type RunRecord, runJobs, trainingPiece } from './job.ts';
 import { curvePoints, type LadderRuns } from './ladder_report.ts';
 import { evaluationFile, type Measure, measureLine, type Place } from './measure.ts';
 import { type Base, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
@@ -45,19 +46,26 @@ export async function ladderRuns(
   return { settings, runs, base: evaluations, zero: new Set(conditions.zero) };
 }
 
-function ladderPieces(
-  settings: Settings,
-  base: Base,
-  say: (line: string) => void,
-): { piece: Piece; measures: readonly Measure[] }[] {
+/** True for a run that these settings would make, of whatever arm and seed. */
+export function isLadderRun(settings: Settings, base: Base, run: RunRecord): boolean {
+  const arm = armNamed(run.name);
+  if (arm === null) return false;
+  const { piece, measures } = ladderPiece(settings, arm, run.seed, base, () => {});
+  return isRunOf(run, piece, measures);
+}
+
+interface LadderPiece {
+  piece: Piece;
+  measures: readonly Measure[];
+}
+
+function ladderPieces(settings: Settings, base: Base, say: (line: string) => void): LadderPiece[] {
   const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
-  const measures = measuresOf(settings);
-  return seeds.flatMap((seed) =>
-    settings.arms.map((arm) => ({
-      piece: trainingPiece(arm.name, trainingOf(settings, arm, seed, base), say),
-      measures,
-    })),
-  );
+  return seeds.flatMap((seed) => settings.arms.map((arm) => ladderPiece(settings, arm, seed, base, say)));
+}
+
+function ladderPiece(settings: Settings, arm: Arm, seed: number, base: Base, say: (line: string) => void): LadderPiece {
+  return { piece: trainingPiece(arm.name, trainingOf(settings, arm, seed, base), say), measures: measuresOf(settings) };
 }
 
 /** Measures of the base policy lie in the folder of all runs. */

@@ -4,9 +4,9 @@ import { idleAt } from './compare.ts';
 import { type Conditions, conditionsTable } from './conditions.ts';
 import { conditionsOf } from './conditions_run.ts';
 import { MAX_STEPS } from './evaluations.ts';
-import { idleLine } from './job.ts';
+import { idleLine, type RunRecord } from './job.ts';
 import { type LadderRuns, ladderSection, rowsOf } from './ladder_report.ts';
-import { ladderJobs, ladderRuns, pointsBefore } from './ladder_runs.ts';
+import { isLadderRun, ladderJobs, ladderRuns, pointsBefore } from './ladder_runs.ts';
 import { lockRuns } from './lock.ts';
 import { makespan } from './makespan.ts';
 import { ROLLOUTS_CUT, TIME_CUT } from './plan.ts';
@@ -44,7 +44,10 @@ async function main({ request, env, stop, say }: Call<keyof typeof ABLATION.flag
   const all = await ladderRuns(settings, base, conditions, say);
   for (const { name, seed } of idleAt(all.runs, TIME_CUT)) say(idleLine(name, seed));
   await tellLadder(all, publish);
-  if (publish) await publishRuns(publishedPath('ablation'), all.runs, pointsBefore(settings));
+  if (publish) {
+    const stays = (run: RunRecord) => isLadderRun(settings, base, run);
+    await publishRuns(publishedPath('ablation'), all.runs, { stays, points: pointsBefore(settings) });
+  }
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
 }
 

@@ -7,7 +7,7 @@ import { readBase } from './base.ts';
 import type { Conditions } from './conditions.ts';
 import { conditionsFiles, conditionsOf } from './conditions_run.ts';
 import { finishedRuns, type RunRecord, runJobs, trainingPiece } from './job.ts';
-import { ladderJobs, ladderRuns } from './ladder_runs.ts';
+import { isLadderRun, ladderJobs, ladderRuns } from './ladder_runs.ts';
 import { evaluationFile, type Measure, measureLine, removeOthers } from './measure.ts';
 import { trainingOf } from './plan.ts';
 import { NO_FIGURES } from './run.ts';
@@ -164,6 +164,18 @@ describe('finished runs', () => {
     const all = await report();
     expect([all.runs.length, all.base.train.success, all.base.heldout.success]).toEqual([1, 0.25, 0.125]);
     expect([...all.zero]).toEqual(['hard']);
+  });
+
+  it('stay published whatever their arm and seed, other settings aside', () => {
+    const settings = settingsFrom({ RUN_DIR: dir, ARMS: 'full', SEEDS: '1' });
+    const made = [piecesOf({})[2]!.piece.made, ...ladderMeasures(settings)];
+    const text = made.join('\n').replaceAll(join(dir, 'baseline', '3'), 'RUN');
+    const run: RunRecord = { name: 'baseline', seed: 3, made: text, cuts: {}, figures: NO_FIGURES, measures: {} };
+    expect(isLadderRun(settings, base, run)).toBe(true);
+    expect(isLadderRun(settings, base, { ...run, seed: 2 })).toBe(false);
+    expect(isLadderRun(settings, base, { ...run, name: 'of before' })).toBe(false);
+    expect(isLadderRun(settings, base, { ...run, made: text.replace('--lr 1e-4', '--lr 3e-4') })).toBe(false);
+    expect(isLadderRun(settingsFrom({ RUN_DIR: dir, TRAIN_SECONDS: '60' }), base, run)).toBe(false);
   });
 });
 

@@ -55,7 +55,7 @@ describe('each arm', () => {
     for (const call of calls) await parsed(call);
     const [sample, choose, learn] = await Promise.all(callsIn(pipelineLine(made)).map(parsed));
     expect([sample!('seed'), learn!('seed'), sample!('max-steps'), sample!('follow')]).toEqual([3, 3, 30, true]);
-    expect([choose!('preset'), learn!('preset'), learn!('lr')]).toEqual(['dart', 'dart', 3e-4]);
+    expect([choose!('preset'), learn!('preset'), learn!('lr')]).toEqual(['dart', 'dart', 1e-4]);
     expect(learn!('batch-groups')).toBe(8);
     expect([sample!('store'), choose!('store')]).toEqual([learn!('store'), learn!('store')]);
     expect(sample!('store')).toBe(`sqlite:RUN/${name}/3/dart.db`);

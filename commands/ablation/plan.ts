@@ -5,17 +5,18 @@ import type { Settings } from './settings.ts';
 import { lineOf } from './shell.ts';
 import { type Cut, sharedOptions, type Training } from './training.ts';
 
-/** Aggregation and learning rate are those of `make demo` (docs/log.md). */
-export const TRAINER = ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean', '--lr', '3e-4'] as const;
+/** β and aggregation are those of `make demo` (docs/log.md). */
+export const TRAINER = ['--preset', 'dart', '--kl-beta', '0', '--aggregation', 'token-mean'] as const;
 
 /**
  * What every arm has in common. An update takes eight groups, as DART's does: of a batch of so many steps an idea that saves
- * steps would make larger batches of groups and no more updates (docs/log.md).
+ * steps would make larger batches of groups and no more updates. A third of the demo's learning rate, so that the number of
+ * updates is what limits the training, as it is for a large policy at 1e-6 (docs/log.md, docs/decisions.md).
  */
 const COMMON = {
   rollout: ['-n', '8', '--max-steps', String(MAX_STEPS)],
   curate: ['--preset', 'dart', '--advantage-scope', 'step'],
-  train: [...TRAINER, '--batch-groups', '8'],
+  train: [...TRAINER, '--lr', '1e-4', '--batch-groups', '8'],
 } as const;
 
 /** The cuts at which the arms are compared. */

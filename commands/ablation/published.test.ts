@@ -27,7 +27,10 @@ describe('published runs', () => {
   it('come back as runs that are not made again, the tasks of curve points aside', async () => {
     const file = join(dir, 'runs.ndjson');
     const said: string[] = [];
-    await publishRuns(file, [run(1, 'by these lines'), run(2, 'by these lines')], ['point-1']);
+    await publishRuns(file, [run(1, 'by these lines'), run(2, 'by these lines')], {
+      stays: () => true,
+      points: ['point-1'],
+    });
     await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
     await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
     expect(said.map((line) => line.replace(/from .*\//, 'from '))).toEqual([
@@ -45,17 +48,19 @@ describe('published runs', () => {
     }
   });
 
-  it('stay beside those that are published later, of the same arm and seed or of another base aside', async () => {
+  it('stay beside those that are published later, of the same arm and seed or of other settings aside', async () => {
     const file = join(dir, 'runs.ndjson');
     const published = () => {
       const lines = readFileSync(file, 'utf8').trim().split('\n');
       return lines.map((line) => JSON.parse(line)).map(({ seed, made }) => [seed, made]);
     };
-    await publishRuns(file, [run(1, 'base\nearlier'), run(2, 'base\nearlier'), run(3, 'old base\nearlier')], []);
-    await publishRuns(file, [run(2, 'base\nlater')], []);
+    const stays = ({ made }: RunRecord) => made !== 'at 3e-4';
+    await publishRuns(file, [run(1, 'at 1e-4'), run(2, 'at 1e-4'), run(3, 'at 3e-4')], { stays, points: [] });
+    expect(published().length).toBe(3);
+    await publishRuns(file, [run(2, 'at 1e-4, again')], { stays, points: [] });
     expect(published()).toEqual([
-      [1, 'base\nearlier'],
-      [2, 'base\nlater'],
+      [1, 'at 1e-4'],
+      [2, 'at 1e-4, again'],
     ]);
   });
 
@@ -67,7 +72,7 @@ describe('published runs', () => {
 
   it('are refused where they were made otherwise', async () => {
     const file = join(dir, 'runs.ndjson');
-    await publishRuns(file, [run(1, 'by other lines')], []);
+    await publishRuns(file, [run(1, 'by other lines')], { stays: () => true, points: [] });
     await takePublished(file, join(dir, 'runs'), () => {});
     const [training] = runJobs(piece(1, 'by these lines'), []);
     expect(() => training!.check!()).toThrow('this run was made with other settings or by other options');

@@ -13,16 +13,25 @@ export function publishedPath(table: string): string {
   return join(packageRoot(), 'docs', 'results', `${table}.ndjson`);
 }
 
-/**
- * Writes them. Published runs of other arms and seeds stay, where they began with the same policy: a comparison of hours is
- * made in parts.
- * @param points cuts of which only the means are kept
- */
-export async function publishRuns(path: string, runs: readonly RunRecord[], points: readonly string[]): Promise<void> {
+/** What is kept of published runs, and of the new ones. */
+export interface Publishing {
+  /**
+   * True for a run of the same settings: a comparison of hours is made in parts, so that published runs of other arms and
+   * seeds stay. Those of other settings go, since the table has no row for them.
+   */
+  stays: (run: RunRecord) => boolean;
+  /** Cuts of which only the means are kept. */
+  points: readonly string[];
+}
+
+/** Writes them. */
+export async function publishRuns(
+  path: string,
+  runs: readonly RunRecord[],
+  { stays, points }: Publishing,
+): Promise<void> {
   const made = new Set(runs.map(keyOf));
-  const others = (await publishedRuns(path)).filter(
-    (run) => !made.has(keyOf(run)) && runs.some((own) => baseOf(own) === baseOf(run)),
-  );
+  const others = (await publishedRuns(path)).filter((run) => !made.has(keyOf(run)) && stays(run));
   const brief = (run: RunRecord) => {
     const measures = Object.entries(run.measures).map(([name, measure]) => {
       return [name, points.includes(name.split('/')[0]!) ? { ...measure, tasks: {} } : measure];
@@ -34,7 +43,6 @@ export async function publishRuns(path: string, runs: readonly RunRecord[], poin
 }
 
 const keyOf = ({ name, seed }: RunRecord) => `${name}/${seed}`;
-const baseOf = ({ made }: RunRecord) => made.split('\n')[0];
 
 async function publishedRuns(path: string): Promise<RunRecord[]> {
   const runs: RunRecord[] = [];

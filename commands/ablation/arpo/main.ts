@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readBase } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
-import { finishedRuns, idleLine, isTrained, type Piece, runJobs } from '../job.ts';
+import { finishedRuns, idleLine, isRunOf, isTrained, type Piece, type RunRecord, runJobs } from '../job.ts';
 import { lockRuns } from '../lock.ts';
 import { makespan } from '../makespan.ts';
 import type { Measure } from '../measure.ts';
@@ -13,7 +13,7 @@ import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
 import { lineOf, runLines } from '../shell.ts';
-import { type ArpoArm, COMPARED } from './arms.ts';
+import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import type { ArpoRun } from './details.ts';
 import {
   type ArpoSettings,
@@ -51,7 +51,10 @@ async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>):
   tell(runs);
   const section = arpoSection(settings, runs, tasks.selected.count);
   await writeSection(settings.dir, section, publish);
-  if (publish) await publishRuns(PUBLISHED, runs, []);
+  if (publish) {
+    const stays = (run: RunRecord) => isArpoRun(settings, base, tasks, run);
+    await publishRuns(PUBLISHED, runs, { stays, points: [] });
+  }
   process.stderr.write(`\n${section.text}\n`);
   const wall_s = Math.round((Date.now() - began) / 1000);
   process.stdout.write(
@@ -112,14 +115,28 @@ interface ArpoPiece {
 /** Every arm of the first seed, then of the second, so that what is there at any time is paired. */
 function piecesOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, say: (line: string) => void): ArpoPiece[] {
   const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
-  return seeds.flatMap((seed) =>
-    settings.arms.map((arm) => {
-      const piece = pieceOf(settings, arm, seed, base, tasks, say);
-      const compared = COMPARED.includes(arm);
-      const measures = compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks);
-      return { arm, piece, measures };
-    }),
-  );
+  return seeds.flatMap((seed) => settings.arms.map((arm) => arpoPiece(settings, arm, seed, { base, tasks, say })));
+}
+
+interface Given {
+  base: Base;
+  tasks: TaskFiles;
+  say: (line: string) => void;
+}
+
+function arpoPiece(settings: ArpoSettings, arm: ArpoArm, seed: number, { base, tasks, say }: Given): ArpoPiece {
+  const piece = pieceOf(settings, arm, seed, base, tasks, say);
+  const compared = COMPARED.includes(arm);
+  const measures = compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks);
+  return { arm, piece, measures };
+}
+
+/** True for a run that these settings would make, of whatever arm and seed. */
+function isArpoRun(settings: ArpoSettings, base: Base, tasks: TaskFiles, run: RunRecord): boolean {
+  const arm = [...COMPARED, ...SELECTION].find(({ name }) => name === run.name);
+  if (arm === undefined) return false;
+  const { piece, measures } = arpoPiece(settings, arm, run.seed, { base, tasks, say: () => {} });
+  return isRunOf(run, piece, measures);
 }
 
 function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, pieces: readonly ArpoPiece[]): Job[] {
