@@ -2,9 +2,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../lib/cli/paths.ts';
+import { ARMS } from './arms.ts';
+import { readBase } from './base.ts';
+import { rowsAt } from './compare.ts';
 import { type RunRecord, runJobs } from './job.ts';
-import { publishedPath, publishRuns, takePublished } from './published.ts';
+import { curvePoints } from './ladder_report.ts';
+import { isLadderRun } from './ladder_runs.ts';
+import { TIME_CUT } from './plan.ts';
+import { publishedPath, publishedRuns, publishRuns, takePublished } from './published.ts';
+import { gain, share } from './report.ts';
 import { NO_FIGURES } from './run.ts';
+import { settingsFrom } from './settings.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -76,5 +85,23 @@ describe('published runs', () => {
     await takePublished(file, join(dir, 'runs'), () => {});
     const [training] = runJobs(piece(1, 'by these lines'), []);
     expect(() => training!.check!()).toThrow('this run was made with other settings or by other options');
+  });
+});
+
+describe('the runs in docs/results/ablation.ndjson', () => {
+  it('were made with the settings of now, and are what the table in docs/results.md shows', async () => {
+    const settings = settingsFrom({});
+    const base = readBase(settings.base);
+    const runs = await publishedRuns(publishedPath('ablation'));
+    expect(runs.length).toBeGreaterThan(0);
+    expect(runs.filter((run) => !isLadderRun(settings, base, run)).map(({ name, seed }) => [name, seed])).toEqual([]);
+    const page = readFileSync(join(packageRoot(), 'docs/results.md'), 'utf8');
+    for (const row of rowsAt(TIME_CUT, ARMS, runs, new Set(), curvePoints(settings))) {
+      const line = page.split('\n').find((text) => text.startsWith(`| ${row.arm.label} |`));
+      const cells = line?.split('|').map((cell) => cell.trim());
+      expect([cells?.[3], cells?.[4], cells?.[6]]).toEqual([
+        ...[String(row.seeds), share(row.curve), gain(row.curveOverBaseline) ?? '–'],
+      ]);
+    }
   });
 });

@@ -44,7 +44,8 @@ export async function publishRuns(
 
 const keyOf = ({ name, seed }: RunRecord) => `${name}/${seed}`;
 
-async function publishedRuns(path: string): Promise<RunRecord[]> {
+/** The runs that are published in a file; none where there is no file yet. */
+export async function publishedRuns(path: string): Promise<RunRecord[]> {
   const runs: RunRecord[] = [];
   if (!existsSync(path)) return runs;
   for await (const { record } of readRecords(createReadStream(path), { name: relative(packageRoot(), path) })) {
