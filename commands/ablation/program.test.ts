@@ -5,7 +5,6 @@ import { packageRoot } from '../../lib/cli/paths.ts';
 import { arpoSettingsFrom } from './arpo/pieces.ts';
 import { type Environment, helpOf, type Program, requestOf, Variables } from './program.ts';
 import { ABLATION, ARPO, PROGRAMS, SCALING, settingsText } from './programs.ts';
-import { withSection } from './report.ts';
 import { scalingSettingsFrom } from './scaling/settings.ts';
 import { settingsFrom } from './settings.ts';
 
@@ -102,11 +101,6 @@ describe('the tables of the programs', () => {
     const listed = [...help.matchAll(/^ {2}(\S+) {2,}/gm)].map((match) => match[1]!);
     expect(listed.filter((name) => !/^[\d]+,?$/.test(name)).sort()).toEqual(names.sort());
     expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
-  });
-
-  it('are the page’s settings, which are made from them', () => {
-    const page = readFileSync(join(packageRoot(), 'docs/results.md'), 'utf8');
-    expect(withSection(page, { name: 'settings', text: settingsText() })).toBe(page);
   });
 
   it('say the same of a variable in one row, and have a default in the column of each program that takes it', () => {
