@@ -70,7 +70,7 @@ export const ARPO = {
     BASE: base(DEMO_POLICY),
     ARMS: COMMON.ARMS,
     SEEDS: COMMON.SEEDS,
-    TRAJECTORIES: { otherwise: 8192, describe: 'rollouts that each arm learns from' },
+    TRAJECTORIES: { otherwise: 4096, describe: 'rollouts that each arm learns from' },
     LIMIT_SECONDS: { otherwise: 600, describe: 'an online arm that has not made its rollouts by then ends' },
     OFFLINE_SECONDS: { otherwise: 180, describe: 'an arm that learns from stored rollouts ends by then' },
     IN_DOMAIN: { otherwise: 32, describe: 'tasks that are learned from' },
