@@ -3,14 +3,23 @@ import { ARMS, armNamed } from './arms.ts';
 import { curveMean, fallOf, idleAt, meanOf, pairedBySeed, rowsAt } from './compare.ts';
 import type { RunRecord } from './job.ts';
 
-/** A run with this success at the cut `time`, half of it on held-out tasks; of its two tasks only the second is solved. */
+/** A run with this success at the cut `time`, half of it on held-out tasks. */
 function run(name: string, seed: number, success: number, more: RunRecord['measures'] = {}): RunRecord {
-  const evaluation = { success, coverage: 0.5, steps: 4, rollouts: 10, tasks: { never: 0.125, always: success } };
+  const evaluation = {
+    success,
+    coverage: 0.5,
+    steps: 4,
+    rollouts: 10,
+    tasks: { never: 0.125, always: success, often: 1, seldom: success / 4 },
+  };
   return {
     ...{ name, seed, made: '', cuts: {}, figures: {} as RunRecord['figures'] },
     measures: { 'time/train': evaluation, 'time/heldout': { ...evaluation, success: success / 2 }, ...more },
   };
 }
+
+/** What the base policy makes of the tasks. */
+const KINDS = { never: new Set(['never']), easy: new Set(['always', 'often']) };
 
 const runs = [
   ...[run('baseline', 1, 0.5), run('baseline', 2, 0.6), run('baseline', 3, 0.4)],
@@ -19,7 +28,7 @@ const runs = [
 ];
 
 describe('rowsAt', () => {
-  const rows = rowsAt('time', ARMS, runs, new Set(['never']));
+  const rows = rowsAt('time', ARMS, runs, KINDS);
 
   it('has a row for each arm that ran, lowest rung first', () => {
     expect(rows.map(({ arm, seeds }) => [arm.name, seeds])).toEqual([
@@ -29,7 +38,8 @@ describe('rowsAt', () => {
         ['length', 2],
       ],
     ]);
-    expect(rows[0]).toMatchObject({ success: 0.5, heldout: 0.25, overRung: null, overBaseline: null, zero: 0.125 });
+    expect(rows[0]).toMatchObject({ success: 0.5, heldout: 0.25, overRung: null, overBaseline: null });
+    expect(rows[0]!.byKind.never).toEqual({ success: 0.125, overBaseline: null });
     expect(rows[0]!.stepsPerSuccess).toBeCloseTo((4 / 0.5 + 4 / 0.6 + 4 / 0.4) / 3);
   });
 
@@ -44,8 +54,20 @@ describe('rowsAt', () => {
     expect(third!.heldoutOverBaseline!.value).toBeCloseTo(0.125);
   });
 
+  it('tells apart the tasks that the base never solves, its easy ones and the others', () => {
+    // Easy: (0.6 + 1) / 2 and (0.7 + 1) / 2; between: 0.6 / 4 and 0.7 / 4; each is 0.1 above the baseline's success.
+    const { never, between, easy } = rows[1]!.byKind;
+    expect([never.success, never.overBaseline!.value]).toEqual([0.125, 0]);
+    expect(easy.success).toBeCloseTo(0.825);
+    expect(easy.overBaseline!.value).toBeCloseTo(0.05);
+    expect(between.success).toBeCloseTo(0.1625);
+    expect(between.overBaseline!.value).toBeCloseTo(0.025);
+  });
+
   it('says nothing where a cut was not reached', () => {
-    expect(rowsAt('rollouts', ARMS, runs, new Set())[1]).toMatchObject({ success: null, overRung: null, zero: null });
+    const [, second] = rowsAt('rollouts', ARMS, runs, KINDS);
+    expect(second).toMatchObject({ success: null, overRung: null });
+    expect(second!.byKind.never).toEqual({ success: null, overBaseline: null });
   });
 });
 
@@ -78,7 +100,7 @@ describe('comparisons', () => {
     );
     expect(curveMean(slow!, ['a', 'time'])).toBeCloseTo(0.45);
     expect(curveMean(slow!, ['a', 'b', 'time'])).toBeNull();
-    const [, full] = rowsAt('time', ARMS, [slow!, quick!], new Set(), ['a', 'time']);
+    const [, full] = rowsAt('time', ARMS, [slow!, quick!], KINDS, ['a', 'time']);
     expect(full!.curve).toBeCloseTo(0.6);
     expect(full!.curveOverBaseline!.value).toBeCloseTo(0.15);
     expect(full!.overBaseline!.value).toBe(0);

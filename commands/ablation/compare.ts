@@ -2,6 +2,23 @@ import { type PairedMean, pairedMean } from '../../lib/report/paired.ts';
 import type { Arm } from './arms.ts';
 import type { RunRecord } from './job.ts';
 
+/** What the base policy makes of a task: it never solves it, now and then, or in 60% of the rollouts and more. */
+export type Kind = 'never' | 'between' | 'easy';
+
+export const KINDS: readonly Kind[] = ['never', 'between', 'easy'];
+
+/** The tasks that the base policy never solves, and its easy ones. */
+export interface TaskKinds {
+  never: ReadonlySet<string>;
+  easy: ReadonlySet<string>;
+}
+
+/** Success on the training tasks of one kind. */
+export interface KindFigures {
+  success: number | null;
+  overBaseline: PairedMean | null;
+}
+
 /** One row: an arm at one cut, over its seeds. */
 export interface ArmRow {
   arm: Arm;
@@ -10,8 +27,7 @@ export interface ArmRow {
   success: number | null;
   heldout: number | null;
   coverage: number | null;
-  /** Success on the tasks that the base policy never solves. */
-  zero: number | null;
+  byKind: Readonly<Record<Kind, KindFigures>>;
   /** Steps of all evaluated rollouts for each one that succeeds. */
   stepsPerSuccess: number | null;
   /** Success on the training tasks, mean over the points of the curve. */
@@ -33,14 +49,14 @@ const success =
 
 /**
  * The arms at a cut, in the order of the table.
- * @param zero the tasks without any success of the base policy
+ * @param kinds what the base policy makes of the tasks
  * @param points the cuts of the learning curve
  */
 export function rowsAt(
   cut: string,
   arms: readonly Arm[],
   runs: readonly RunRecord[],
-  zero: ReadonlySet<string>,
+  kinds: TaskKinds,
   points: readonly string[] = [],
 ): ArmRow[] {
   return arms.flatMap((arm) => {
@@ -57,7 +73,10 @@ export function rowsAt(
         success: mean(success('train')),
         heldout: mean(success('heldout')),
         coverage: mean((run) => run.measures[`${cut}/train`]?.coverage ?? null),
-        zero: mean((run) => successOn(run.measures[`${cut}/train`]?.tasks, zero)),
+        byKind: byKind((kind) => {
+          const figure: Figure = (run) => successOn(run.measures[`${cut}/train`]?.tasks, kind, kinds);
+          return { success: mean(figure), overBaseline: over('baseline', figure) };
+        }),
         stepsPerSuccess: mean((run) => stepsPerSuccess(run.measures[`${cut}/train`])),
         curve: mean(curve),
         overRung: over(arm.against, success('train')),
@@ -112,9 +131,18 @@ export function meanOf(values: readonly (number | null)[]): number | null {
   return known.length > 0 ? known.reduce((a, b) => a + b, 0) / known.length : null;
 }
 
-function successOn(tasks: Record<string, number> | undefined, ids: ReadonlySet<string>): number | null {
+function byKind<T>(figure: (kind: Kind) => T): Record<Kind, T> {
+  return { never: figure('never'), between: figure('between'), easy: figure('easy') };
+}
+
+function successOn(tasks: Record<string, number> | undefined, kind: Kind, kinds: TaskKinds): number | null {
   if (tasks === undefined) return null;
-  return meanOf(Object.entries(tasks).flatMap(([id, score]) => (ids.has(id) ? [score] : [])));
+  return meanOf(Object.entries(tasks).flatMap(([id, score]) => (kindOf(id, kinds) === kind ? [score] : [])));
+}
+
+function kindOf(id: string, { never, easy }: TaskKinds): Kind {
+  if (never.has(id)) return 'never';
+  return easy.has(id) ? 'easy' : 'between';
 }
 
 function stepsPerSuccess(evaluation: { steps: number; success: number } | undefined): number | null {

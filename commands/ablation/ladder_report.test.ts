@@ -44,7 +44,7 @@ const all: LadderRuns = {
     train: { ...evaluation(0.3), tasks: new Map([['never', 0]]) },
     heldout: { ...evaluation(0.1), tasks: new Map() },
   },
-  zero: new Set(['never']),
+  kinds: { never: new Set(['never']), easy: new Set() },
 };
 const section = ladderSection(all);
 const rowOf = (label: string, index: number) =>
@@ -65,11 +65,17 @@ describe('the section', () => {
   });
 
   it('says what each idea did, and where a run collapsed', () => {
-    expect(rowOf('decoupled baseline', 2)).toBe(
-      '| decoupled baseline | 40.0 | 60 | 6.5 | 12.0 → 5.0 | 80% | 9.3 | – | – | – | 13.8% | 80% | 11.0 |',
+    expect(rowOf('decoupled baseline', 3)).toBe(
+      '| decoupled baseline | 40.0 | 60 | 6.5 | 12.0 → 5.0 | 80% | 9.3 | – | – | – | 80% | 11.0 |',
     );
-    expect(rowOf('full without TIS, stale by 8 updates', 3)).toBe(
+    expect(rowOf('full without TIS, stale by 8 updates', 4)).toBe(
       '| full without TIS, stale by 8 updates | 15.0% | 30.0 pt | 40.0 pt | – |',
+    );
+  });
+
+  it('says on which tasks the gain is', () => {
+    expect(rowOf('+ dynamic rollout number', 2)).toBe(
+      '| + dynamic rollout number | 16.2% | +2.5 pt (+2.5 pt … +2.5 pt) | – | – | – | – |',
     );
   });
 

@@ -1,7 +1,7 @@
 import { curvesSvg } from '../../lib/report/curves.ts';
 import { type PairedMean, pairedMean } from '../../lib/report/paired.ts';
 import { type Arm, armNamed, LADDER } from './arms.ts';
-import { type ArmRow, fallOf, idleAt, meanOf, rowsAt } from './compare.ts';
+import { type ArmRow, fallOf, idleAt, KINDS, type Kind, meanOf, rowsAt, type TaskKinds } from './compare.ts';
 import type { Evaluation } from './evaluations.ts';
 import type { RunRecord } from './job.ts';
 import { cutsOf, ROLLOUTS_CUT, TIME_CUT } from './plan.ts';
@@ -14,8 +14,8 @@ export interface LadderRuns {
   runs: readonly RunRecord[];
   /** The base policy on the training tasks and on the held-out variants. */
   base: { train: Evaluation; heldout: Evaluation };
-  /** Tasks that the base policy solved in none of the rollouts of the conditions. */
-  zero: ReadonlySet<string>;
+  /** By the rollouts of the conditions. */
+  kinds: TaskKinds;
 }
 
 /** The section `ablation` of docs/results.md. */
@@ -32,6 +32,9 @@ export function ladderSection(all: LadderRuns): Section {
     `### The same number of rollouts: ${trajectories}`,
     markdownTable(comparison(all)),
     ...notesOf(all, ROLLOUTS_CUT),
+    '### Where the gain is',
+    markdownTable(whereGained(all)),
+    `Where the wall-clock is the same; tasks by what the base policy makes of them in the rollouts of the conditions.`,
     '### What each idea did',
     markdownTable(mechanisms(all)),
     `Up to the end of each run, which is where it had both the seconds and the rollouts; success where the wall-clock is the same.`,
@@ -63,8 +66,8 @@ function nameIn({ runs }: LadderRuns, cut: string, { name, label }: Arm): string
 }
 
 /** The rows of the comparison at a cut. */
-export function rowsOf({ settings, runs, zero }: LadderRuns, cut: string): ArmRow[] {
-  return rowsAt(cut, settings.arms, runs, zero, curvePoints(settings));
+export function rowsOf({ settings, runs, kinds }: LadderRuns, cut: string): ArmRow[] {
+  return rowsAt(cut, settings.arms, runs, kinds, curvePoints(settings));
 }
 
 /** The names of the cuts on the learning curve, in order of time. */
@@ -103,6 +106,22 @@ function comparison(all: LadderRuns): Table {
   };
 }
 
+const KIND_HEADS: Readonly<Record<Kind, string>> = {
+  never: 'tasks that the base never solves',
+  between: 'tasks between',
+  easy: 'tasks of 60% or more',
+};
+
+function whereGained(all: LadderRuns): Table {
+  return {
+    head: ['', ...KINDS.flatMap((kind) => [KIND_HEADS[kind], 'over the baseline'])],
+    rows: rowsOf(all, TIME_CUT).map(({ arm, byKind }) => [
+      nameIn(all, TIME_CUT, arm),
+      ...KINDS.flatMap((kind) => [share(byKind[kind].success), gain(byKind[kind].overBaseline)]),
+    ]),
+  };
+}
+
 function labels(all: LadderRuns, cut: string, { arm, seeds }: ArmRow): (string | number | null)[] {
   return [nameIn(all, cut, arm), arm.paper === undefined ? null : `${arm.paper.toFixed(1)}%`, seeds];
 }
@@ -119,7 +138,7 @@ function mechanisms(all: LadderRuns): Table {
     head: [
       ...['', 'rollouts a second', 'updates', 'rollouts a group', 'steps a rollout, first → last quarter'],
       ...['steps kept', 'staleness', 'nats off the policy', 'tokens with w cut', 'steps from the pool'],
-      ...['success on tasks at 0', 'tasks with a success', 'steps a success'],
+      ...['tasks with a success', 'steps a success'],
     ],
     rows: rowsOf(all, TIME_CUT).map((row) => [
       nameIn(all, TIME_CUT, row.arm),
@@ -144,7 +163,6 @@ function mechanisms(all: LadderRuns): Table {
         0,
       ),
       share(of(row.arm, ({ figures }) => figures.injected)),
-      share(row.zero),
       share(row.coverage, 0),
       fixed(row.stepsPerSuccess),
     ]),

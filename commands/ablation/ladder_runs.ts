@@ -43,7 +43,8 @@ export async function ladderRuns(
     });
   };
   const evaluations = { train: await evaluation('train'), heldout: await evaluation('heldout') };
-  return { settings, runs, base: evaluations, zero: new Set(conditions.zero) };
+  const kinds = { never: new Set(conditions.zero), easy: new Set(conditions.easy) };
+  return { settings, runs, base: evaluations, kinds };
 }
 
 /** True for a run that these settings would make, of whatever arm and seed. */

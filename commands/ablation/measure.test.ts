@@ -151,7 +151,8 @@ describe('finished runs', () => {
 
   it('make a report only where there is one, and where the base was evaluated alike', async () => {
     const settings = settingsFrom({ RUN_DIR: dir, ARMS: 'baseline', SEEDS: '1' });
-    const report = () => ladderRuns(settings, base, { zero: ['hard'] } as unknown as Conditions, () => {});
+    const report = () =>
+      ladderRuns(settings, base, { zero: ['hard'], easy: ['open'] } as unknown as Conditions, () => {});
     await expect(report()).rejects.toThrow('no run of these settings is finished');
     const jobs = ladderJobs(settings, base, () => {});
     const text = (success_rate: number) =>
@@ -163,7 +164,7 @@ describe('finished runs', () => {
     writeFileSync(jobs[1]!.product, text(0.125));
     const all = await report();
     expect([all.runs.length, all.base.train.success, all.base.heldout.success]).toEqual([1, 0.25, 0.125]);
-    expect([...all.zero]).toEqual(['hard']);
+    expect([[...all.kinds.never], [...all.kinds.easy]]).toEqual([['hard'], ['open']]);
   });
 
   it('stay published whatever their arm and seed, other settings aside', () => {
