@@ -72,7 +72,10 @@ describe('dart-train --stop-if', () => {
     for (const _ of [1, 2]) {
       const again = await train(rule, samples(9));
       expect([again.code, again.records[0], again.records.length]).toEqual([1, stop, 2]);
-      expect(again.summary).toMatchObject({ version: 2, last_good_version: 0, stopped: 'stop-if tokens>0 for 3' });
+      const counts = { version: 2, updates: 2, samples: 6, groups: 2, rollbacks: 0 };
+      for (const { summary } of [first, again])
+        expect(summary).toMatchObject({ ...counts, last_good_version: 0, stopped: 'stop-if tokens>0 for 3' });
+      expect(again.summary?.tokens).toBe(first.summary?.tokens);
       expect(again.err).toContain('version 2 the newest. Try: another rule, or none, to go on');
       expect(versions()).toEqual([0, 1, 2]);
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -138,6 +138,38 @@ describe('an evaluation that falls', () => {
     expect(restarted.events('rolled_back')).toMatchObject([{ from: 4, to: 0, version: 5 }]);
   });
 
+  it('is not judged again, after a restart, by a best version that was measured later', async () => {
+    const { session, learn, events } = await open(DROP);
+    for (const group of ['a', 'b', 'c', 'd']) await learn(group);
+    for (const late of [score(4, 0.3), score(2, 0.6), score(3, 0.2)]) await session.heed(late);
+    expect([events('rolled_back'), best().version, best().newest]).toEqual([[], 2, 4]);
+    const restarted = await open(DROP, { state: { ...session.state } });
+    for (const again of [score(4, 0.3), score(2, 0.6), score(3, 0.2)]) await restarted.session.heed(again);
+    expect(restarted.events('rolled_back')).toEqual([]);
+    expect(restarted.events('evaluated').map(({ version, score: s }) => [version, s])).toEqual([
+      [4, 0.3],
+      [2, 0.6],
+      [3, 0.2],
+    ]);
+    // One that is new is judged.
+    await restarted.learn('e');
+    await restarted.session.heed(score(5, 0.3));
+    expect(restarted.events('rolled_back')).toMatchObject([{ from: 5, to: 2, version: 6 }]);
+  });
+
+  it('is judged by the run that makes its version anew, from an older one', async () => {
+    const { session, learn } = await open(DROP);
+    await session.heed(score(0, 0.6));
+    for (const group of ['a', 'b', 'c']) await learn(group);
+    await session.heed(score(3, 0.55));
+    expect(best()).toMatchObject({ version: 0, newest: 3 });
+    const restarted = await open(DROP, { state: { ...freshState('base'), updates: 1 } });
+    await restarted.session.heed(score(0, 0.6));
+    await restarted.learn('b');
+    await restarted.session.heed(score(2, 0.1));
+    expect(restarted.events('rolled_back')).toMatchObject([{ from: 2, to: 0, version: 3 }]);
+  });
+
   it('does not count where a newer version was found good', async () => {
     const { session, learn, events } = await open(DROP);
     await session.heed(score(0, 0.6));
@@ -213,7 +245,7 @@ describe('best.json', () => {
     await learn('a');
     await session.heed(score(1, 0.6));
     expect(best()).toEqual({
-      ...{ version: 1, score: 0.6, low: 0.5, high: 0.7 },
+      ...{ version: 1, score: 0.6, low: 0.5, high: 0.7, newest: 1 },
       conditions: { tasks: 6, max_steps: 15, protocol: 'verified', temperature: 1, fail_at_limit: false },
     });
     for (const group of ['b', 'c', 'd']) await learn(group);
@@ -358,6 +390,42 @@ describe('a guard', () => {
         ...{ last_good_version: 0, newest_version: 1 },
       },
     ]);
-    expect(session.summary(session.limit()!, {})).toMatchObject({ version: 1, last_good_version: 0 });
+    expect(session.summary(session.limit()!, {})).toMatchObject({
+      ...{ version: 1, last_good_version: 0, updates: 1, samples: 2, groups: 1 },
+    });
+  });
+
+  it.each([
+    ['is kept before anybody hears of it', false, { version: 0, rule: 'tokens>0', value: 2, since: 1, update: 1 }],
+    ['keeps the update back also where that cannot be kept', true, null],
+  ])('%s', async (_name, broken, wanted) => {
+    const guards = new Guards([{ metric: 'train/tokens', comparison: '>', limit: 0, updates: 1 }]);
+    const { session, learn, out, warnings } = await open(DROP, { guards });
+    const file = join(dir, 'stopped.json');
+    if (broken) mkdirSync(join(file, 'x'), { recursive: true });
+    const seen: unknown[] = [];
+    out.push = (record) =>
+      seen.push(record.event, existsSync(file) && !broken && JSON.parse(readFileSync(file, 'utf8')));
+    const learned = learn('a');
+    if (broken) await expect(learned).rejects.toThrow('cannot write: it is a folder');
+    else await learned;
+    await session.publish();
+    expect(listVersions(dir)).toEqual([0]);
+    expect(seen.includes('stopped_by_guard')).toBe(!broken);
+    if (wanted === null) return expect(warnings).toEqual([]);
+    expect(seen.slice(seen.indexOf('stopped_by_guard'))).toEqual(['stopped_by_guard', wanted]);
+    expect(warnings).toEqual([expect.stringMatching(/^stopped by --stop-if tokens>0: 2 at update 1, /)]);
+  });
+
+  it('calls a value infinite that no record can hold', async () => {
+    const guards = new Guards([{ metric: 'train/grad_norm', comparison: '>', limit: 5, updates: 1 }]);
+    const { session, learn, events, warnings } = await open(DROP, { guards });
+    const update = session.learner.update.bind(session.learner);
+    session.learner.update = async (batch) => ({ ...(await update(batch)), gradNorm: Number.POSITIVE_INFINITY });
+    await learn('a');
+    expect(events('stopped_by_guard')).toMatchObject([{ value: null, update: 1 }]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^stopped by --stop-if grad_norm>5: an infinite value at update 1, which/),
+    ]);
   });
 });

@@ -45,7 +45,8 @@ export function isEvaluation(record: AnyRecord): boolean {
 export class Evaluations {
   readonly #dir: string;
   readonly #rules: RollbackRules;
-  #newest = -1;
+  /** The newest version with an evaluation that was taken; null until the first one is here. */
+  #newest: number | null = null;
 
   constructor(dir: string, rules: RollbackRules) {
     this.#dir = dir;
@@ -53,8 +54,9 @@ export class Evaluations {
   }
 
   /**
-   * Takes one evaluation. Evaluations that were taken before, in an earlier run, change nothing. A version counts as fallen
-   * only where the weights of now come from it, and no newer one was found good.
+   * Takes one evaluation. A version counts as fallen only where the weights of now come from it, and none that is newer was
+   * found good. So evaluations that an earlier process took, and that come again after a restart, change nothing:
+   * `best.json` says how far it had come with them.
    */
   async take(record: AnyRecord, state: TrainerState): Promise<Verdict> {
     const evaluated = readEvaluation(record);
@@ -64,11 +66,20 @@ export class Evaluations {
     const best = readBest(this.#dir);
     const unlike = best === null ? null : differing(best, evaluated);
     if (unlike !== null) return unusable(version, `was measured with ${unlike} at best.json`);
+    // Versions that a run which begins again from an older one makes anew were not measured yet.
+    this.#newest ??= Math.min(best?.newest ?? -1, state.updates);
     const newer = version > this.#newest;
     this.#newest = Math.max(this.#newest, version);
     if (best === null || evaluated.score > best.score) return this.#keepBest(evaluated);
     const descends = version > best.version && version > (state.rolled_back_at ?? -1);
-    return { is: newer && descends && this.#fell(evaluated, best) ? 'fallen' : 'good', evaluated, best };
+    // Not kept here: going back is done when its version is published, which keeps that it was. Until then it is still to do.
+    if (newer && descends && this.#fell(evaluated, best)) return { is: 'fallen', evaluated, best };
+    if (newer) await this.#write(best);
+    return { is: 'good', evaluated, best };
+  }
+
+  async #write(best: Evaluated): Promise<void> {
+    await writeWhole(join(this.#dir, 'best.json'), `${JSON.stringify({ ...best, newest: this.#newest })}\n`);
   }
 
   async #keepBest(evaluated: Evaluated): Promise<Verdict> {
@@ -76,7 +87,7 @@ export class Evaluations {
     const lost = lossOf(versionFolder(this.#dir, version), version);
     if (lost !== null)
       return unusable(version, `scored best so far (${score}), but there is no going back to it: ${lost}`);
-    await writeWhole(join(this.#dir, 'best.json'), `${JSON.stringify(evaluated)}\n`);
+    await this.#write(evaluated);
     return { is: 'best', evaluated, best: evaluated };
   }
 
@@ -119,9 +130,9 @@ function readEvaluation(record: AnyRecord): Evaluated | string {
 }
 
 /** What `best.json` says; null where there is none with a score. */
-function readBest(dir: string): Evaluated | null {
+function readBest(dir: string): (Evaluated & { newest?: number }) | null {
   try {
-    const best = JSON.parse(readFileSync(join(dir, 'best.json'), 'utf8')) as Evaluated;
+    const best = JSON.parse(readFileSync(join(dir, 'best.json'), 'utf8')) as Evaluated & { newest?: number };
     return typeof best.version === 'number' && typeof best.score === 'number' ? best : null;
   } catch {
     return null;

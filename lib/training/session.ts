@@ -47,6 +47,8 @@ export class Session {
   #groups: string[] = [];
   #metrics: TrainMetrics = {};
   #published: number;
+  /** The counters of that version: what was counted since is lost where the run ends without another one. */
+  #kept: TrainerState;
   #skipped = 0;
   /** While a version is being loaded the weights are none that may be published. */
   #loading = false;
@@ -61,6 +63,7 @@ export class Session {
     this.state = state;
     this.#options = options;
     this.#published = learner.updates;
+    this.#kept = copyOf(state);
   }
 
   /**
@@ -152,6 +155,7 @@ export class Session {
     const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
     this.#published = this.state.updates;
+    this.#kept = copyOf(this.state);
     await output.record(checkpoint);
     for (const group of overruled) await this.#reportOverruled(group, checkpoint.version);
   }
@@ -165,16 +169,21 @@ export class Session {
     return null;
   }
 
-  /** What the run did; `more` is what its objective counts besides. */
+  /**
+   * What the run did; `more` is what its objective counts besides. Updates that are in no version count as never made:
+   * they come again, and a run that is started again says the same.
+   */
   summary(stopped: string, more: Record<string, unknown>): Summary {
-    const { samples, tokens, epochs, groups } = this.state;
-    const learned = { updates: updatesOf(this.state), samples, tokens, epochs, groups: groups.length };
+    const lost = this.#options.publisher !== null && this.state.updates !== this.#published;
+    const state = lost ? this.#kept : this.state;
+    const { samples, tokens, epochs, groups } = state;
+    const learned = { updates: updatesOf(state), samples, tokens, epochs, groups: groups.length };
     const wall_s = Math.round((performance.now() - this.#start) / 10) / 100;
     const guarded = this.#tripped ? { last_good_version: this.#lastGood(this.#tripped) } : {};
     const counts = {
       ...learned,
       updates_skipped: this.#skipped,
-      rollbacks: rollbacksOf(this.state),
+      rollbacks: rollbacksOf(state),
       ...guarded,
       ...more,
     };
@@ -205,8 +214,10 @@ export class Session {
     if (tripped === null) return false;
     // No record can hold an infinite number.
     const told = { ...tripped, value: Number.isFinite(tripped.value) ? tripped.value : null };
-    await this.#stopBy(told, 'stopped');
+    this.#tripped = told;
+    // Before anybody hears of it, and may end the process.
     await publisher?.keepStop(this.#published, told);
+    await this.#stopBy(told, 'stopped');
     return true;
   }
 
@@ -218,7 +229,7 @@ export class Session {
     const versions = { last_good_version: this.#lastGood(tripped), newest_version: this.#published };
     await output.record({ type: 'event', v: 1, event: 'stopped_by_guard', rule, value, since, update, ...versions });
     const good = `version ${versions.last_good_version ?? '-'} is the last good one, version ${this.#published} the newest`;
-    const why = `${how} by --stop-if ${rule}: ${value} at update ${update}, which is not published`;
+    const why = `${how} by --stop-if ${rule}: ${value ?? 'an infinite value'} at update ${update}, which is not published`;
     output.warn(`${why}; ${good}. Try: another rule, or none, to go on`);
   }
 
@@ -266,6 +277,10 @@ export class Session {
     await this.#options.output.record(event);
     this.#options.output.warn(`an update of ${steps} steps was skipped: ${reason}`);
   }
+}
+
+function copyOf(state: TrainerState): TrainerState {
+  return { ...state, groups: [...state.groups] };
 }
 
 function shown(score: number): string {
