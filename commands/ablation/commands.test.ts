@@ -1,8 +1,8 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { lockRuns } from './lock.ts';
 
@@ -118,6 +118,59 @@ describe('make ablation', () => {
     const { status, stdout, stderr } = play(program, { RUN_DIR: join(dir, 'nothing') }, '--help');
     expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('  RUN_DIR '), '']);
     expect(existsSync(join(dir, 'nothing'))).toBe(false);
+  });
+});
+
+describe('a program that is killed', () => {
+  const module = (name: string) => JSON.stringify(join(root, 'dist/commands/ablation', name));
+  /** Takes the lock of a folder and runs a line, as the programs do. */
+  const program = `
+    const { lockRuns } = await import(${module('lock.js')});
+    const { runLines } = await import(${module('shell.js')});
+    lockRuns(process.argv[1], 'make ablation');
+    await runLines([process.argv[2]], 'a line');`;
+  const begin = async (folder: string, line: string) => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, folder, line], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const pid = await vi.waitFor(
+      () => {
+        const found = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+        expect(found).toBeGreaterThan(0);
+        return found;
+      },
+      { timeout: 60_000 },
+    );
+    const kill = async () => {
+      child.kill('SIGKILL');
+      await ended;
+    };
+    return { pid, kill };
+  };
+  const writesPid = (folder: string) => `echo $BASHPID > ${join(folder, 'pid')}`;
+
+  it('takes what it runs with it, and then its folder is free', async () => {
+    const folder = join(dir, 'killed');
+    const { pid, kill } = await begin(folder, `(${writesPid(folder)}; exec sleep 600) | cat`);
+    expect(() => lockRuns(folder, 'make ablation')).toThrow(/another run holds the lock: process \d+ on /);
+    await kill();
+    const unlock = await vi.waitFor(() => lockRuns(folder, 'make ablation'), { timeout: 60_000 });
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    unlock();
+  });
+
+  it('leaves its folder taken for as long as one of its commands goes on', async () => {
+    const folder = join(dir, 'orphans');
+    const line = `(trap '' TERM; ${writesPid(folder)}; exec sleep 600) | cat`;
+    const { pid, kill } = await begin(folder, line);
+    await kill();
+    const { status, stderr } = play('main.js', { RUN_DIR: folder });
+    expect([status, stderr]).toEqual([
+      75,
+      `ablation: ${folder}: a run that was killed has commands that are still ending. Try: wait for it, or RUN_DIR=… for another folder\n`,
+    ]);
+    process.kill(pid, 'SIGKILL');
+    const unlock = await vi.waitFor(() => lockRuns(folder, 'make ablation'), { timeout: 60_000 });
+    unlock();
   });
 });
 

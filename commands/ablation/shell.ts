@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { packageRoot } from '../../lib/cli/paths.ts';
 import { DartError } from '../../lib/errors.ts';
 
@@ -12,23 +13,47 @@ export interface Line {
 /** Lines that have not ended: nobody else would end them, since no Ctrl-C reaches their groups. */
 const running = new Set<ChildProcess>();
 
+/** Files that every process of a line has open too: a lock on them is held until the last of them has ended. */
+const inherited = new Set<number>();
+
+/** Lets lines inherit an open file. Returns what ends that. */
+export function inherit(fd: number): () => void {
+  inherited.add(fd);
+  return () => void inherited.delete(fd);
+}
+
+/** Where the watchdog of a line has the pipe from us; what is inherited comes after it. */
+const LIFE_FD = 3;
+
+/**
+ * A line with its watchdog: the pipe ends when we do, however we do, and then all of the line is sent SIGTERM. The line
+ * itself has no part of the pipe, and the watchdog none of a lock.
+ */
+function watched(line: string): string {
+  const unlocked = [...inherited].map((_, index) => `${LIFE_FD + 1 + index}>&-`).join(' ');
+  const watchdog = `(read -r -u ${LIFE_FD}; kill -TERM 0) ${unlocked} &`;
+  return ['trap : TERM', watchdog, 'disown', '{', line, `} ${LIFE_FD}<&-`].join('\n');
+}
+
 /**
  * Starts a line. A failure anywhere in a pipe is a failure; what it writes to stdout and stderr goes to our stderr.
- * It has a process group of its own: when `stop` aborts, all of the line is sent SIGTERM, and bash waits for all of it.
+ * It has a process group of its own: when `stop` aborts or this process dies, all of the line is sent SIGTERM, and bash
+ * waits for all of it.
  */
 export function start(line: string, stop?: AbortSignal): Line {
-  const child = spawn('bash', ['-o', 'pipefail', '-c', `trap : TERM\n${line}`], {
+  const child = spawn('bash', ['-o', 'pipefail', '-c', watched(line)], {
     cwd: packageRoot(),
     detached: true,
-    stdio: ['ignore', process.stderr, process.stderr],
+    stdio: ['ignore', process.stderr, process.stderr, 'pipe', ...inherited],
   });
   const end = () => signalGroup(child.pid, 'SIGTERM');
   stop?.addEventListener('abort', end);
   running.add(child);
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
+    child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
   }).finally(() => {
+    (child.stdio[LIFE_FD] as Socket | undefined)?.destroy();
     running.delete(child);
     stop?.removeEventListener('abort', end);
   });

@@ -6,6 +6,14 @@ import { DartError, EXIT } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolderSync } from '../stream/files.ts';
 
+/** A lock that is held. */
+export interface FileLock {
+  /** The open file: a process that inherits it holds the lock too, until it ends. */
+  fd: number;
+  /** Gives it back. */
+  release: () => void;
+}
+
 /**
  * Takes flock(2) on a file, which is made where it is missing and stays there. The system gives the lock back however
  * the process ends, so there is nothing to clean up after a crash.
@@ -14,6 +22,11 @@ import { makeFolderSync } from '../stream/files.ts';
  * @throws DartError with exit code 75 that says who holds it, or 2 where the file cannot be made.
  */
 export function takeLock(path: string, what: string): () => void {
+  return lockFile(path, what).release;
+}
+
+/** As `takeLock`, with the open file. */
+export function lockFile(path: string, what: string): FileLock {
   let file: number;
   try {
     makeFolderSync(dirname(path));
@@ -31,10 +44,11 @@ export function takeLock(path: string, what: string): () => void {
   }
   ftruncateSync(file);
   writeSync(file, `process ${process.pid} on ${hostname()}, ${what}\n`);
-  return () => {
+  const release = () => {
     ftruncateSync(file);
     closeSync(file);
   };
+  return { fd: file, release };
 }
 
 function holderIn(path: string): string {
