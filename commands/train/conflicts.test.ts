@@ -28,6 +28,10 @@ describe('dart-train refuses', () => {
   it.each([
     ['--batch-groups 2 --batch-samples 8', '--batch-groups, --batch-samples: both say how much an update learns from'],
     ['--objective sft --batch-groups 2', '--batch-groups: it counts groups, and sft learns from single steps'],
+    [
+      '--objective sft --batch-groups 2 --batch-samples 8',
+      'sft learns from single steps. Try: --batch-samples without it\n',
+    ],
     ['--lr-total-updates 9', '--lr-total-updates: a constant learning rate has no end that it falls to'],
     ['--lr-floor 0.1', '--lr-floor: a constant learning rate has no end that it falls to'],
     [
@@ -57,7 +61,8 @@ describe('dart-train warns of', () => {
     ['--objective sft --kl-beta 0 --tis-cap 2', '--objective sft makes no use of --tis-cap, --kl-beta'],
     ['--objective dpo --desirable-weight 2', '--objective dpo makes no use of --desirable-weight'],
     ['--min-reward 0.5', '--objective grpo makes no use of --min-reward'],
-    ['--no-tis --tis-mode mask', 'without effect: --tis-mode: w is 1'],
+    ['--no-tis --tis-mode mask', 'without effect: --tis-mode: w is 1. Try: leave --no-tis out\n'],
+    ['--preset grpo --tis-level token', 'without effect: --tis-level: w is 1. Try: --tis-cap C\n'],
     ['--preset grpo --kl-estimator k1', 'without effect: --kl-estimator: there is no KL term'],
     ['--aggregation-constant 9', 'without effect: --aggregation-constant: the mean is sequence-mean'],
   ])('%s', async (args, message) => {

@@ -39,7 +39,7 @@ function refuseTwoBatches(options: Options): void {
   if (options.objective === 'sft') {
     throw new DartError('it counts groups, and sft learns from single steps', {
       where: '--batch-groups',
-      hint: '--batch-samples N',
+      hint: isGiven(options, 'batch-samples') ? '--batch-samples without it' : '--batch-samples N',
     });
   }
   // dpo and kto refuse --batch-samples themselves.
@@ -82,7 +82,8 @@ function withoutEffect(options: Options, objective: Objective): string[] {
   const all = without(adapters, 'there are no adapters. Try: --lora RANK');
   if (objective.kind !== 'policy') return all;
   const { tisCap, klBeta, aggregation } = objective.policy;
-  if (tisCap === null) all.push(...without(names('tis-level', 'tis-mode'), 'w is 1. Try: --tis-cap C'));
+  const weigh = options['no-tis'] === true ? 'leave --no-tis out' : '--tis-cap C';
+  if (tisCap === null) all.push(...without(names('tis-level', 'tis-mode'), `w is 1. Try: ${weigh}`));
   if (klBeta === 0) all.push(...without(names('kl-estimator'), 'there is no KL term. Try: --kl-beta B'));
   if (aggregation !== 'constant')
     all.push(...without(names('aggregation-constant'), `the mean is ${aggregation}. Try: --aggregation constant`));

@@ -57,13 +57,12 @@ async function oneUpdate(
   const order = new Random(seed).fork(`epoch ${epoch}`).shuffle<unknown>([...all.units]);
   const units = order.slice(part * batchUnits, (part + 1) * batchUnits);
   const passes = (update + 1) / perEpoch;
+  // Before the version of this update is published: it says how many passes it has in it.
+  session.state.epochs = Math.floor(passes);
   await session.learn({ kind: all.kind, units } as Batch, [], (result, seconds) =>
     offlineMetrics(result, seconds, passes),
   );
-  if (part === perEpoch - 1) {
-    session.state.epochs = epoch + 1;
-    await session.publish();
-  }
+  if (part === perEpoch - 1) await session.publish();
   return session.limit();
 }
 

@@ -354,6 +354,26 @@ describe('sft', () => {
     for (const name of NAMES) expect(file('halves', last, name)).toEqual(file('whole', last, name));
   });
 
+  it.each([0, 1])(
+    'counts the passes alike in each version and after a restart (publish every %d)',
+    async (publishEvery) => {
+      const records = Array.from({ length: 7 }, (_, i) => shown('abcab'.slice(i % 3), 1, `s${i}`));
+      const learner: Partial<LearnerSettings> = { ...sft.learner, epochs: 2 };
+      const given = { ...sft, learner, publishEvery };
+      const perPass = 5;
+      const epochs = (folder: string) =>
+        listVersions(join(dir, folder)).map((v) => [v, JSON.parse(file(folder, v, 'state.json').toString()).epochs]);
+      await train(records, { ...given, folder: 'whole' });
+      expect(epochs('whole').slice(-1)).toEqual([[2 * perPass, 2]]);
+      await train(records, { ...given, folder: 'halves', maxUpdates: perPass });
+      expect(epochs('halves').slice(-1)).toEqual([[perPass, 1]]);
+      if (publishEvery === 1) expect(epochs('halves').slice(-2, -1)).toEqual([[perPass - 1, 0]]);
+      expect((await train(records, { ...given, folder: 'halves' })).summary).toMatchObject({ epochs: 2 });
+      expect((await train(records, { ...given, folder: 'halves' })).summary).toMatchObject({ updates: 10, epochs: 2 });
+      for (const name of NAMES) expect(file('halves', 10, name)).toEqual(file('whole', 10, name));
+    },
+  );
+
   it('says so when nothing can be imitated', async () => {
     const wanted = { message: expect.stringContaining('nothing to imitate'), exitCode: 1 };
     await expect(train([shown('a', 0, 'f')], sft)).rejects.toMatchObject(wanted);
