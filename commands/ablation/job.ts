@@ -112,8 +112,10 @@ export function runJobs(piece: Piece, measures: readonly Measure[]): Job[] {
         const done = await evaluated(piece, measures, cuts, stop);
         const details = await piece.details?.();
         const record: RunRecord = { name, seed, made: measured, cuts, figures, measures: done, details };
+        rmSync(join(dir, EVALUATION_BLOBS), { recursive: true, force: true });
         await keepPolicy(dir, measures, stop);
         await writeWhole(product, `${JSON.stringify(record, null, 1)}\n`);
+        rmSync(placesOf(dir).cuts, { recursive: true, force: true });
       },
     },
   ];
@@ -157,14 +159,17 @@ async function evaluated(
   return all;
 }
 
-/** Keeps the policy of the first cut that is measured as one file, and lets the versions go. */
+/**
+ * Keeps the policy of the first cut that is measured as one file, unless it is kept already: then the versions may be half
+ * removed.
+ */
 async function keepPolicy(dir: string, measures: readonly Measure[], stop?: AbortSignal): Promise<void> {
   const { cuts } = placesOf(dir);
-  rmSync(join(dir, EVALUATION_BLOBS), { recursive: true, force: true });
+  const policy = join(dir, 'policy.onnx');
+  if (existsSync(policy)) return;
   const kept = measures.map(({ cut }) => join(cuts, cut)).find((path) => existsSync(path));
   if (kept === undefined) return;
-  await runLines([lineOf('bin/dart-train', 'export', kept, '-o', join(dir, 'policy.onnx'), '--quiet')], dir, stop);
-  rmSync(cuts, { recursive: true, force: true });
+  await runLines([lineOf('bin/dart-train', 'export', kept, '-o', policy, '--quiet')], dir, stop);
 }
 
 /** What a training is, wherever its folder lies. */
