@@ -65,6 +65,14 @@ describe('make ablation', () => {
       // A report makes nothing, and takes no run of other settings.
       const report = play('main.js', env, '--report');
       expect([report.status, report.stderr]).toEqual([0, expect.stringContaining('2 s of training')]);
+      const published = play('main.js', env, '--report', '--published');
+      expect([published.status, published.stderr]).toEqual([
+        ...[
+          0,
+          expect.stringMatching(/: 0 runs taken from docs\/results\/ablation.ndjson; \d+ left out: made with other/),
+        ],
+      ]);
+      expect(existsSync(join(dir, 'ablation/full'))).toBe(false);
       const longer = play('main.js', { ...env, TRAIN_SECONDS: '3' }, '--report');
       expect([longer.status, longer.stderr]).toEqual([2, expect.stringContaining('left out: baseline, seed 1')]);
       expect(longer.stderr).toContain('no run of these settings is finished');

@@ -33,7 +33,8 @@ async function main({ request, env, stop, say }: Call<keyof typeof ABLATION.flag
   await tellConditions(settings, conditions, publish);
   if (word === 'conditions') return;
 
-  if (flags.has('published')) await takePublished(publishedPath('ablation'), settings.dir, say);
+  const fits = (run: RunRecord) => isLadderRun(settings, base, run);
+  if (flags.has('published')) await takePublished(publishedPath('ablation'), settings.dir, fits, say);
   if (!report) {
     const jobs = ladderJobs(settings, base, say);
     const about = spoken(makespan(jobs, settings.lanes));
@@ -44,10 +45,7 @@ async function main({ request, env, stop, say }: Call<keyof typeof ABLATION.flag
   const all = await ladderRuns(settings, base, conditions, say);
   for (const { name, seed } of idleAt(all.runs, TIME_CUT)) say(idleLine(name, seed));
   await tellLadder(all, publish);
-  if (publish) {
-    const stays = (run: RunRecord) => isLadderRun(settings, base, run);
-    await publishRuns(publishedPath('ablation'), all.runs, { stays, points: pointsBefore(settings) });
-  }
+  if (publish) await publishRuns(publishedPath('ablation'), all.runs, { stays: fits, points: pointsBefore(settings) });
   summary('ablation', { wall_s: Math.round((Date.now() - began) / 1000), seeds: settings.seeds });
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,8 +40,15 @@ describe('published runs', () => {
       stays: () => true,
       points: ['point-1'],
     });
-    await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
-    await takePublished(file, join(dir, 'runs'), (line) => said.push(line));
+    const take = () =>
+      takePublished(
+        file,
+        join(dir, 'runs'),
+        () => true,
+        (line) => said.push(line),
+      );
+    await take();
+    await take();
     expect(said.map((line) => line.replace(/from .*\//, 'from '))).toEqual([
       ...['2 runs taken from runs.ndjson', '0 runs taken from runs.ndjson'],
     ]);
@@ -75,16 +82,27 @@ describe('published runs', () => {
 
   it('need not be there', async () => {
     const said: string[] = [];
-    await takePublished(publishedPath('nothing'), dir, (line) => said.push(line));
+    await takePublished(
+      publishedPath('nothing'),
+      dir,
+      () => true,
+      (line) => said.push(line),
+    );
     expect(said).toEqual(['no runs are published in docs/results/nothing.ndjson yet']);
   });
 
-  it('are refused where they were made otherwise', async () => {
+  it('stay out where they were made otherwise, and nothing of them is left in the folder', async () => {
     const file = join(dir, 'runs.ndjson');
-    await publishRuns(file, [run(1, 'by other lines')], { stays: () => true, points: [] });
-    await takePublished(file, join(dir, 'runs'), () => {});
-    const [training] = runJobs(piece(1, 'by these lines'), []);
-    expect(() => training!.check!()).toThrow('this run was made with other settings or by other options');
+    const made = ['by these lines', 'by other lines', 'by other lines'];
+    const runs = made.map((text, index) => run(index + 1, text));
+    await publishRuns(file, runs, { stays: () => true, points: [] });
+    const said: string[] = [];
+    const fits = (one: RunRecord) => one.made === 'by these lines';
+    await takePublished(file, join(dir, 'runs'), fits, (line) => said.push(line));
+    expect(said.map((line) => line.replace(/from .*\//, 'from '))).toEqual([
+      '1 run taken from runs.ndjson; 2 left out: made with other settings or by other options',
+    ]);
+    expect(readdirSync(join(dir, 'runs/full'))).toEqual(['1']);
   });
 });
 
@@ -105,5 +123,22 @@ describe('the runs in docs/results/ablation.ndjson', () => {
         ...[String(row.seeds), share(row.curve), gain(row.curveOverBaseline) ?? '–'],
       ]);
     }
+  });
+
+  it('are laid only where they are wanted: of other settings not one', async () => {
+    const taken = async (env: Record<string, string>, folder: string) => {
+      const settings = settingsFrom(env);
+      const base = readBase(settings.base);
+      const said: string[] = [];
+      const fits = (one: RunRecord) => isLadderRun(settings, base, one);
+      await takePublished(publishedPath('ablation'), join(dir, folder), fits, (line) => said.push(line));
+      return said;
+    };
+    const count = (await publishedRuns(publishedPath('ablation'))).length;
+    expect(await taken({}, 'same')).toEqual([`${count} runs taken from docs/results/ablation.ndjson`]);
+    expect(await taken({ TRAIN_SECONDS: '5' }, 'other')).toEqual([
+      `0 runs taken from docs/results/ablation.ndjson; ${count} left out: made with other settings or by other options`,
+    ]);
+    expect([existsSync(join(dir, 'same')), existsSync(join(dir, 'other'))]).toEqual([true, false]);
   });
 });

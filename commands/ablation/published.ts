@@ -4,6 +4,7 @@ import { packageRoot } from '../../lib/cli/paths.ts';
 import { makeFolderSync, writeWhole } from '../../lib/stream/files.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { RunRecord } from './job.ts';
+import { counted } from './report.ts';
 
 /**
  * Where the runs behind a table of docs/results.md lie: one record a run, so that others can compute their own figures.
@@ -57,14 +58,21 @@ export async function publishedRuns(path: string): Promise<RunRecord[]> {
 }
 
 /**
- * Lays published runs into a folder of runs, where there is none of the same arm and seed, as if they had been made there:
- * the queue holds them to its settings like any other.
+ * Lays published runs into a folder of runs, where there is none of the same arm and seed, as if they had been made there.
+ * Those that these settings would not make stay out: the queue would refuse them, now and ever after.
  */
-export async function takePublished(path: string, dir: string, say: (line: string) => void): Promise<void> {
+export async function takePublished(
+  path: string,
+  dir: string,
+  fits: (run: RunRecord) => boolean,
+  say: (line: string) => void,
+): Promise<void> {
   const name = relative(packageRoot(), path);
   if (!existsSync(path)) return say(`no runs are published in ${name} yet`);
+  const runs = await publishedRuns(path);
+  const fitting = runs.filter(fits);
   let taken = 0;
-  for (const run of await publishedRuns(path)) {
+  for (const run of fitting) {
     const folder = join(dir, run.name, String(run.seed));
     const file = join(folder, 'run.json');
     if (existsSync(file)) continue;
@@ -72,5 +80,7 @@ export async function takePublished(path: string, dir: string, say: (line: strin
     await writeWhole(file, `${JSON.stringify(run, null, 1)}\n`);
     taken += 1;
   }
-  say(`${taken} runs taken from ${name}`);
+  const others = runs.length - fitting.length;
+  const leftOut = others > 0 ? `; ${others} left out: made with other settings or by other options` : '';
+  say(`${counted(taken, 'run')} taken from ${name}${leftOut}`);
 }

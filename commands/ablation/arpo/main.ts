@@ -39,7 +39,8 @@ async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>):
   lockRuns(settings.dir, 'make arpo');
   const selection = await selected(settings, base, { stop, say });
   const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
-  if (request.flags.has('published')) await takePublished(PUBLISHED, settings.dir, say);
+  const fits = (run: RunRecord) => isArpoRun(settings, base, tasks, run);
+  if (request.flags.has('published')) await takePublished(PUBLISHED, settings.dir, fits, say);
   const pieces = piecesOf(settings, base, tasks, say);
   const jobs = jobsOf(settings, base, tasks, pieces);
   say(
@@ -51,10 +52,7 @@ async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>):
   tell(runs);
   const section = arpoSection(settings, runs, tasks.selected.count);
   await writeSection(settings.dir, section, publish);
-  if (publish) {
-    const stays = (run: RunRecord) => isArpoRun(settings, base, tasks, run);
-    await publishRuns(PUBLISHED, runs, { stays, points: [] });
-  }
+  if (publish) await publishRuns(PUBLISHED, runs, { stays: fits, points: [] });
   process.stderr.write(`\n${section.text}\n`);
   const wall_s = Math.round((Date.now() - began) / 1000);
   process.stdout.write(
