@@ -1,5 +1,4 @@
 import { logOf } from '../../lib/cli/log.ts';
-import type { Output } from '../../lib/cli/output.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
@@ -8,6 +7,7 @@ import { counted } from '../../lib/stream/counted.ts';
 import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
 import type { SessionOutput } from '../../lib/training/session.ts';
+import type { RunOutput } from './output.ts';
 import type { StopSwitch } from './stop.ts';
 import type { TensorBoard } from './tensorboard.ts';
 
@@ -17,14 +17,14 @@ import type { TensorBoard } from './tensorboard.ts';
  */
 export class Report implements SessionOutput {
   readonly #context: CommandContext;
-  readonly #output: Output;
+  readonly #output: RunOutput;
   readonly #stop: StopSwitch;
   readonly #progress: Progress;
   readonly #tensorboard: TensorBoard | null;
   /** Last value of each metric, for `--table`. */
   readonly #metrics = new Map<string, string>();
 
-  constructor(context: CommandContext, output: Output, stop: StopSwitch, tensorboard: TensorBoard | null = null) {
+  constructor(context: CommandContext, output: RunOutput, stop: StopSwitch, tensorboard: TensorBoard | null = null) {
     this.#context = context;
     this.#output = output;
     this.#stop = stop;

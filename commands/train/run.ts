@@ -9,6 +9,7 @@ import { BlobStore } from '../../lib/stream/blobs.ts';
 import type { Summary } from '../../lib/stream/records.ts';
 import type { Engine } from '../../lib/training/engine.ts';
 import { lockFolder, runIdOf } from '../../lib/training/folder.ts';
+import { Guards } from '../../lib/training/guards.ts';
 import type { Objective } from '../../lib/training/presets.ts';
 import { Publisher, type VersionStore } from '../../lib/training/publisher.ts';
 import { runTraining } from '../../lib/training/run.ts';
@@ -20,7 +21,7 @@ import type { ChosenEngine } from './engine.ts';
 import { checkEvaluations, withEvaluations } from './evaluations.ts';
 import { guardSettings } from './guard_options.ts';
 import { readTrainingInput } from './input.ts';
-import { openRunOutput } from './output.ts';
+import { openRunOutput, type WritingRun } from './output.ts';
 import { Report } from './report.ts';
 import { engineOf, numberOf, type TrainSettings, textOf, trainingConfig } from './settings.ts';
 import { StopSwitch } from './stop.ts';
@@ -78,13 +79,21 @@ async function train(context: CommandContext, { dir, stop, chosen }: Place, sett
     const tensorboard = await TensorBoard.open(context);
     if (tensorboard) closing.push(tensorboard);
     const publisher = publisherOf(context, { dir, store, keepStates: chosen.keepStates });
-    const writing = { runId: publisher.runId, version: await publisher.newest() };
-    report = new Report(context, await openRunOutput(context, writing), stop, tensorboard);
+    const output = await openRunOutput(context, await writingRun(publisher, settings));
+    report = new Report(context, output, stop, tensorboard);
     closing.push(report);
     return await learn(context, { ...settings, baseSha256 }, { engine, publisher, report, stop });
   } finally {
     for (const part of closing.reverse()) await part.close();
   }
+}
+
+/** Where the run is that will write its records. */
+async function writingRun(publisher: Publisher, { stopIf = [] }: TrainSettings): Promise<WritingRun> {
+  const version = await publisher.newest();
+  const stop = version === null ? null : publisher.stopAfter(version);
+  const again = stop !== null && new Guards(stopIf).has(stop.rule);
+  return { runId: publisher.runId, version, stoppedAt: again ? stop.update : null };
 }
 
 async function learn(

@@ -310,7 +310,7 @@ describe('dart-train -o', () => {
     const { code, err } = await train(into(...one, '-o', file), samples(4));
     expect([code, err]).toEqual([
       0,
-      `dart-train: warning: ${file} has the records of this run until version 1, not those until version 3, that it goes on from. Try: >> ${file} in place of -o\n`,
+      `dart-train: warning: ${file} lacks what this run reported of updates 2-3; it goes on from version 3. Try: >> ${file} in place of -o\n`,
     ]);
     expect(told(file).slice(-3)).toEqual([
       ['metric', 4],
