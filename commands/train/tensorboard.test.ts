@@ -67,6 +67,36 @@ describe('dart-train --tensorboard', () => {
     ]);
   });
 
+  it('has an evaluation once, however often it is read', async () => {
+    const evaluation = (model_version: number, success_rate: number) =>
+      `${JSON.stringify({ type: 'summary', v: 1, command: 'dart-eval', model_version, success_rate })}\n`;
+    const place = ['--publish', 'o', '--policy', 'onnx:init.onnx', '--blobs', 'blobs', '--quiet'];
+    const more = ['--preset', 'grpo', '--batch-samples', '3', '--rollback-interval', '--tensorboard', 'logs/o'];
+    const start = `${evaluation(0, 0.3)}${groupLines(1, screenshot)}${evaluation(1, 0.5)}${evaluation(1, 0.5)}`;
+    const shown = () =>
+      readdirSync(join(cwd, 'logs/o'))
+        .sort()
+        .flatMap((name) => eventsOf(join(cwd, 'logs/o', name)))
+        .filter((event) => event.has(5))
+        .map(scalarOf)
+        .filter(([tag]) => tag.startsWith('eval/'))
+        .map(([, step, value]) => [step, value]);
+    await run([...place, ...more], start);
+    expect(shown()).toEqual([
+      [0, Math.fround(0.3)],
+      [1, 0.5],
+    ]);
+    const files = readdirSync(join(cwd, 'logs/o'));
+    await run([...place, ...more], start);
+    expect(readdirSync(join(cwd, 'logs/o'))).toEqual(files);
+    await run([...place, ...more], `${start}${evaluation(1, 0.625)}`);
+    expect(shown()).toEqual([
+      [0, Math.fround(0.3)],
+      [1, 0.5],
+      [1, 0.625],
+    ]);
+  });
+
   it('has the evaluations of a run that makes no update, and takes nothing back for them', async () => {
     await train('n', 2, '--tensorboard', 'logs/n');
     const summary = { type: 'summary', v: 1, command: 'dart-eval', model_version: 1, success_rate: 0.375 };

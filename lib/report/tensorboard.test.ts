@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventsOf, fieldsOf, scalarOf, textOf } from './tensorboard.testing.ts';
-import { crc32c, EventFile } from './tensorboard.ts';
+import { crc32c, EventFile, loggedPoints } from './tensorboard.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -94,3 +94,28 @@ if (spawnSync(program, ['-c', 'import tensorboard']).status === 0) {
     });
   });
 }
+
+describe('loggedPoints', () => {
+  it('are those of a tag in all files that are still shown, until a file is torn', async () => {
+    expect(await loggedPoints(join(dir, 'none'), 'a')).toEqual([]);
+    const [first, second, third] = await Promise.all([1, 2, 3].map((at) => EventFile.open(dir, at * 1000)));
+    for (const step of [0, 3, 4]) await first!.scalar('a', step, step / 10);
+    await first!.scalar('b', 1, 0.5);
+    await second!.begin(4);
+    await second!.scalar('a', 2, 0.75);
+    await second!.scalar('a', 6, 0);
+    await third!.scalar('a', 7, 1);
+    await third!.scalar('a', 8, 1);
+    for (const file of [first, second, third]) await file!.close();
+    const bytes = readFileSync(third!.path);
+    writeFileSync(third!.path, bytes.subarray(0, -5));
+    writeFileSync(join(dir, 'events.out.tfevents.9'), 'these are words, not events at all');
+    expect(await loggedPoints(dir, 'a')).toEqual([
+      { step: 0, value: 0 },
+      { step: 3, value: Math.fround(0.3) },
+      { step: 2, value: 0.75 },
+      { step: 6, value: 0 },
+      { step: 7, value: 1 },
+    ]);
+  });
+});

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import protobuf from 'protobufjs/light.js';
 import { fileError } from '../stream/errno.ts';
@@ -82,6 +82,47 @@ export class EventFile {
     await this.#handle.writeFile(framed(data)).catch((error: unknown) => {
       throw fileError(error, 'write', this.path);
     });
+  }
+}
+
+/** What TensorBoard shows of a tag: step and value (a 32-bit float) of each point that no later file takes back. */
+export interface LoggedPoint {
+  step: number;
+  value: number;
+}
+
+interface PlainEvent {
+  step?: number;
+  sessionLog?: { status?: number };
+  summary?: { value?: { tag?: string; simpleValue?: number }[] };
+}
+
+/** The points of a tag in all event files of a folder; what cannot be read counts as not there. */
+export async function loggedPoints(dir: string, tag: string): Promise<LoggedPoint[]> {
+  const names = await readdir(dir).catch(() => []);
+  let points: LoggedPoint[] = [];
+  for (const name of names.filter((each) => each.includes('tfevents')).sort()) {
+    const bytes = await readFile(join(dir, name)).catch(() => Buffer.alloc(0));
+    for (const { step = 0, sessionLog, summary } of plainEvents(bytes)) {
+      if (sessionLog?.status === START) points = points.filter((point) => point.step < step);
+      for (const { tag: of, simpleValue } of summary?.value ?? [])
+        if (of === tag && simpleValue !== undefined) points.push({ step, value: simpleValue });
+    }
+  }
+  return points;
+}
+
+/** The events of a file until its end, or until one that is torn or none. */
+function* plainEvents(bytes: Buffer): Generator<PlainEvent, void, void> {
+  for (let at = 0; at + 16 <= bytes.length; ) {
+    const end = at + 12 + bytes.readUInt32LE(at);
+    if (bytes.readUInt32LE(at + 4) !== 0 || end + 4 > bytes.length) return;
+    try {
+      yield EventMessage.toObject(EventMessage.decode(bytes.subarray(at + 12, end)), { longs: Number });
+    } catch {
+      return;
+    }
+    at = end + 4;
   }
 }
 
