@@ -180,7 +180,7 @@ export function identityOf(training: Training): string {
 
 /** What a finished run was made by and measured on, wherever its folder lies. */
 function measuredBy({ made, dir }: Piece, measures: readonly Measure[]): string {
-  return [made, ...measures.map((measure) => measuredText(measure, dir))].join('\n').replaceAll(dir, 'RUN');
+  return [made, ...measures.map((measure) => measuredText(measure, dir))].join('\n');
 }
 
 /** True for a run that this piece would be, whoever made it. */

@@ -20,6 +20,8 @@ export interface Measure {
   sample?: number | null;
   /** Options in place of `--max-steps 30`. */
   more?: readonly string[];
+  /** What it is, wherever its folder lies; without this, what stands above with the folder replaced. */
+  text?: string;
 }
 
 /** Where the evaluations of one policy lie. */
@@ -31,7 +33,7 @@ export interface Place {
 
 /** What is measured, wherever the folder lies: as `run.json` has it. */
 export function measuredText(measure: Measure, dir: string): string {
-  return JSON.stringify(measure).replaceAll(dir, 'RUN');
+  return measure.text ?? JSON.stringify(measure).replaceAll(dir, 'RUN');
 }
 
 /** Says in a file's name what was measured: other tasks, repeats, samples or options make another name. */

@@ -54,6 +54,17 @@ describe('variables', () => {
     expect(variables({}).list('NAMES', ['a'])).toBeUndefined();
   });
 
+  it('name a folder in one way', () => {
+    const folders = ['runs/x', 'runs/x/', './runs//x/', 'runs/y/../x', '/', './', '/tmp/x/'];
+    expect(folders.map((NAMES) => variables({ NAMES }).folder('NAMES'))).toEqual([
+      ...['runs/x', 'runs/x', 'runs/x', 'runs/x', '/', '.', '/tmp/x'],
+    ]);
+    const dirs = [settingsFrom, arpoSettingsFrom, scalingSettingsFrom].map(
+      (read) => read({ RUN_DIR: './runs/x/' }).dir,
+    );
+    expect(dirs).toEqual(['runs/x', 'runs/x', 'runs/x']);
+  });
+
   it('say what makes no sense', () => {
     expect(() => variables({ COUNT: '-1' }).number('COUNT')).toThrow('expected a number above 0, not -1');
     expect(() => variables({ COUNT: '1.5' }).whole('COUNT')).toThrow('expected a whole number, not 1.5');

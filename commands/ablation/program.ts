@@ -1,3 +1,4 @@
+import { normalize, sep } from 'node:path';
 import { wrap } from '../../lib/cli/layout.ts';
 import { nearest } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
@@ -77,6 +78,12 @@ export class Variables<V extends string> {
 
   text(name: V): string {
     return this.given(name) ?? String(this.#program.variables[name].otherwise);
+  }
+
+  /** A folder, as one text however it is written: `./runs/x/` is `runs/x`. */
+  folder(name: V): string {
+    const path = normalize(this.text(name));
+    return path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path;
   }
 
   /**

@@ -36,7 +36,7 @@ export function settingsFrom(env: Environment): Settings {
   const variables = new Variables(ABLATION, env);
   const seconds = variables.number('TRAIN_SECONDS');
   return {
-    dir: variables.text('RUN_DIR'),
+    dir: variables.folder('RUN_DIR'),
     base: variables.text('BASE'),
     seeds: variables.whole('SEEDS'),
     seconds,

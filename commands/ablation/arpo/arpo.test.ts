@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Task, Trajectory } from '../../../lib/stream/records.ts';
+import type { RunRecord } from '../job.ts';
+import { evaluationFile, measuredText } from '../measure.ts';
 import { NO_FIGURES } from '../run.ts';
+import { COMPARED, SELECTION } from './arms.ts';
 import { cameBack, correctionsOf, sumOf } from './correction.ts';
 import { type ArpoRun, readDetails, updatesIn } from './details.ts';
 import { arpoSettingsFrom, sharedJob } from './pieces.ts';
 import { arpoSection } from './report.ts';
+import { isArpoRun, piecesOf } from './runs.ts';
 import { CASE, splitOf, type TaskFiles, writeTaskFiles } from './tasks.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dart-arpo-'));
@@ -101,6 +105,80 @@ describe('the shared rollouts', () => {
       writeFileSync(job.product, lines('trajectory', others));
       await expect(job.check!()).rejects.toThrow('these rollouts are of other tasks than those that are learned from');
     }
+  });
+});
+
+describe('a run', () => {
+  const digest = 'd1935';
+  const filesOf = (folder: string): TaskFiles => ({
+    'in-domain': { path: join(folder, 'tasks/in-domain.ndjson'), count: 32 },
+    'out-of-domain': { path: join(folder, 'tasks/out-of-domain.ndjson'), count: 28 },
+    selected: { path: join(folder, 'tasks/selected.ndjson'), count: 40 },
+    all: { path: 'fixtures/tasks/embedded', count: 60 },
+    heldout: { path: 'fixtures/tasks/heldout', count: 60 },
+    digest,
+  });
+  /** Of seed 2: what each arm is in a folder, as a run that was made there says it. */
+  const runsIn = (folder: string, env: Record<string, string> = {}, base = { path: 'base.onnx', sha256: 'f00' }) => {
+    const settings = arpoSettingsFrom({ RUN_DIR: folder, SEEDS: '2', ...env });
+    const given = { base, tasks: filesOf(settings.dir) };
+    const runs = piecesOf(settings, given, () => {})
+      .filter(({ piece }) => piece.seed === 2)
+      .map(({ piece: { name, seed, made }, measures }): RunRecord => {
+        const text = [made, ...measures.map((measure) => measuredText(measure, folder))].join('\n');
+        return { name, seed, made: text, cuts: {}, figures: NO_FIGURES, measures: {} };
+      });
+    return { settings, given, runs };
+  };
+  const here = runsIn('runs/arpo');
+
+  it('is told alike in every folder, by names that are of none', () => {
+    expect(here.runs.map(({ name }) => name).sort()).toEqual(
+      [...COMPARED, ...SELECTION].map(({ name }) => name).sort(),
+    );
+    const folders = ['runs/arpo/', './runs//arpo', 'runs/other', '/tmp/a b', '.', 'RUN', 'a', 'arpo'];
+    for (const folder of folders) {
+      const there = runsIn(folder, {}, { path: 'elsewhere/base.onnx', sha256: 'f00' });
+      expect([folder, there.runs]).toEqual([folder, here.runs]);
+      expect(there.runs.filter((run) => !isArpoRun(here.settings, here.given, run))).toEqual([]);
+    }
+    const textOf = (name: string) => here.runs.find((run) => run.name === name)!.made;
+    for (const { made } of here.runs) expect(made).not.toMatch(/runs\/|base\.onnx/);
+    expect(textOf('arpo')).toContain('bin/dart-rollout --tasks RUN/tasks/in-domain.ndjson');
+    expect(textOf('arpo')).toContain('"path":"RUN/tasks/out-of-domain.ndjson","count":28');
+    expect(textOf('kto')).toContain(' RUN/shared/f00/2/rollouts-4096.ndjson ');
+    expect(textOf('kto')).toContain('--policy onnx:BASE ');
+    expect(textOf('kto')).toContain(`\n${digest}\n`);
+  });
+
+  it('is another of other settings, tasks, seed or base', () => {
+    const fits = (run: RunRecord) => isArpoRun(here.settings, here.given, run);
+    const kto = here.runs.find(({ name }) => name === 'kto')!;
+    expect([kto, { ...kto, seed: 1 }, { ...kto, name: 'dpo' }, { ...kto, name: 'none' }].map(fits)).toEqual([
+      ...[true, false, false, false],
+    ]);
+    const others = (env: Record<string, string>, base?: { path: string; sha256: string }) =>
+      runsIn('runs/arpo', env, base).runs.filter(({ name }) => ['kto', 'arpo'].includes(name));
+    const all = [
+      others({ TRAJECTORIES: '8' }),
+      others({ REPEATS: '3' }),
+      others({}, { path: 'base.onnx', sha256: 'f01' }),
+    ];
+    expect(all.flat().map(fits)).toEqual(Array.from({ length: 6 }, () => false));
+    expect(isArpoRun(here.settings, { ...here.given, tasks: { ...here.given.tasks, digest: 'other' } }, kto)).toBe(
+      false,
+    );
+  });
+
+  it('has its measures in files of one name in every folder', () => {
+    const namesIn = (folder: string) => {
+      const { settings, given } = runsIn(folder);
+      return piecesOf(settings, given, () => {}).flatMap(({ piece: { dir: own }, measures }) =>
+        measures.map((measure) => basename(evaluationFile(measure, { dir: own }))),
+      );
+    };
+    expect(namesIn('runs/other')).toEqual(namesIn('runs/arpo'));
+    expect(namesIn('runs/arpo')[0]).toMatch(/^eval-rollouts-in-domain-standard\.8xall-[0-9a-f]{8}\.ndjson$/);
   });
 });
 

@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readBase } from '../base.ts';
 import { SUITES } from '../evaluations.ts';
-import { finishedRuns, idleLine, isRunOf, isTrained, type Piece, type RunRecord, runJobs } from '../job.ts';
+import { finishedRuns, idleLine, isTrained, type RunRecord, runJobs } from '../job.ts';
 import { lockRuns } from '../lock.ts';
 import { makespan } from '../makespan.ts';
-import type { Measure } from '../measure.ts';
 import type { Base } from '../plan.ts';
 import { type Call, playProgram } from '../play.ts';
 import { ARPO } from '../programs.ts';
@@ -13,17 +12,10 @@ import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
 import { lineOf, runLines } from '../shell.ts';
-import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import type { ArpoRun } from './details.ts';
-import {
-  type ArpoSettings,
-  arpoSettingsFrom,
-  comparedMeasures,
-  pieceOf,
-  selectionMeasures,
-  sharedJob,
-} from './pieces.ts';
+import { type ArpoSettings, arpoSettingsFrom, sharedJob } from './pieces.ts';
 import { arpoSection, successIn } from './report.ts';
+import { type ArpoPiece, isArpoRun, piecesOf } from './runs.ts';
 import { type TaskFiles, writeTaskFiles } from './tasks.ts';
 
 /**
@@ -39,9 +31,9 @@ async function main({ request, env, stop, say }: Call<keyof typeof ARPO.flags>):
   lockRuns(settings.dir, 'make arpo');
   const selection = await selected(settings, base, { stop, say });
   const tasks = await writeTaskFiles(settings.dir, selection, settings.inDomain);
-  const fits = (run: RunRecord) => isArpoRun(settings, base, tasks, run);
+  const fits = (run: RunRecord) => isArpoRun(settings, { base, tasks }, run);
   if (request.flags.has('published')) await takePublished(PUBLISHED, settings.dir, fits, say);
-  const pieces = piecesOf(settings, base, tasks, say);
+  const pieces = piecesOf(settings, { base, tasks }, say);
   const jobs = jobsOf(settings, base, tasks, pieces);
   say(
     `${settings.seeds} seeds, on two cores alone about ${spoken(makespan(jobs, 1))} in all; Ctrl-C and the same command again goes on`,
@@ -102,39 +94,6 @@ async function selected(
   ];
   await runLines([lineOf('bin/dart-curate', 'select-tasks', select)], dir, stop);
   return selection;
-}
-
-interface ArpoPiece {
-  arm: ArpoArm;
-  piece: Piece;
-  measures: readonly Measure[];
-}
-
-/** Every arm of the first seed, then of the second, so that what is there at any time is paired. */
-function piecesOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, say: (line: string) => void): ArpoPiece[] {
-  const seeds = Array.from({ length: settings.seeds }, (_, index) => index + 1);
-  return seeds.flatMap((seed) => settings.arms.map((arm) => arpoPiece(settings, arm, seed, { base, tasks, say })));
-}
-
-interface Given {
-  base: Base;
-  tasks: TaskFiles;
-  say: (line: string) => void;
-}
-
-function arpoPiece(settings: ArpoSettings, arm: ArpoArm, seed: number, { base, tasks, say }: Given): ArpoPiece {
-  const piece = pieceOf(settings, arm, seed, base, tasks, say);
-  const compared = COMPARED.includes(arm);
-  const measures = compared ? comparedMeasures(settings, tasks, piece.dir) : selectionMeasures(settings, tasks);
-  return { arm, piece, measures };
-}
-
-/** True for a run that these settings would make, of whatever arm and seed. */
-function isArpoRun(settings: ArpoSettings, base: Base, tasks: TaskFiles, run: RunRecord): boolean {
-  const arm = [...COMPARED, ...SELECTION].find(({ name }) => name === run.name);
-  if (arm === undefined) return false;
-  const { piece, measures } = arpoPiece(settings, arm, run.seed, { base, tasks, say: () => {} });
-  return isRunOf(run, piece, measures);
 }
 
 function jobsOf(settings: ArpoSettings, base: Base, tasks: TaskFiles, pieces: readonly ArpoPiece[]): Job[] {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { DartError } from '../../../lib/errors.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
 import type { Task, Trajectory } from '../../../lib/stream/records.ts';
-import { EVALUATION_BLOBS, idleLine, type Piece, trainingPiece } from '../job.ts';
-import type { Measure } from '../measure.ts';
+import { identityOf, idleLine, type Piece, trainingPiece } from '../job.ts';
 import type { Base } from '../plan.ts';
 import { type Environment, Variables } from '../program.ts';
 import { ARPO } from '../programs.ts';
@@ -14,8 +13,8 @@ import { chosenFrom } from '../settings.ts';
 import { lineOf, runLines } from '../shell.ts';
 import { placesOf, type Training } from '../training.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
-import { CASE_FILE, readDetails, updatesIn } from './details.ts';
-import { CASE, type TaskFiles } from './tasks.ts';
+import { readDetails, updatesIn } from './details.ts';
+import { type TaskFiles, taskFilesIn } from './tasks.ts';
 
 /** What is run, from the environment. */
 export interface ArpoSettings {
@@ -43,7 +42,7 @@ export interface ArpoSettings {
 export function arpoSettingsFrom(env: Environment): ArpoSettings {
   const variables = new Variables(ARPO, env);
   return {
-    dir: variables.text('RUN_DIR'),
+    dir: variables.folder('RUN_DIR'),
     base: variables.text('BASE'),
     seeds: variables.whole('SEEDS'),
     trajectories: variables.whole('TRAJECTORIES'),
@@ -61,7 +60,7 @@ export function arpoSettingsFrom(env: Environment): ArpoSettings {
 /** The one point at which arms are compared. */
 export const CUT = 'rollouts';
 /** Steps of an episode, as in ARPO. */
-const STEPS = ['--max-steps', '15'] as const;
+export const STEPS = ['--max-steps', '15'] as const;
 const FIXED = ['--no-dynamic-rollouts', '--no-dynamic-length'] as const;
 
 /** Where the shared rollouts of a seed lie. */
@@ -103,28 +102,31 @@ async function idsIn(path: string, type: string): Promise<Set<string>> {
   return ids;
 }
 
+/** What the runs of a comparison begin with. */
+export interface Given {
+  base: Base;
+  tasks: TaskFiles;
+}
+
+/** Where the run of an arm with a seed lies. */
+export const folderOf = ({ dir }: ArpoSettings, arm: ArpoArm, seed: number) => join(dir, arm.name, String(seed));
+
 /** The training of an arm with a seed. */
 export function pieceOf(
   settings: ArpoSettings,
   arm: ArpoArm,
   seed: number,
-  base: Base,
-  tasks: TaskFiles,
+  given: Given,
   say: (line: string) => void,
 ): Piece {
-  const dir = join(settings.dir, arm.name, String(seed));
+  const dir = folderOf(settings, arm, seed);
   const details = () => readDetails(dir, settings.trajectories);
-  if (arm.kind === 'online') {
-    const training = onlineTraining(settings, arm, { dir, seed, base, tasks: tasks[arm.tasks].path });
-    const piece = trainingPiece(arm.name, training, say);
-    return { ...piece, made: `${piece.made}\n${tasks.digest}`, details };
-  }
-  const published = join(placesOf(dir).cuts, CUT);
-  const lines =
-    arm.kind === 'none' ? [publishedBase(base, published)] : [offlineLine(settings, arm, { dir, seed, base })];
+  const made = madeBy(settings, arm, seed, given);
+  if (arm.kind === 'online')
+    return { ...trainingPiece(arm.name, onlineOf(settings, arm, seed, given), say), made, details };
+  const lines = storedLines(settings, arm, seed, given.base);
   return {
-    ...{ name: arm.name, dir, seed, details },
-    made: [base.sha256, ...lines, tasks.digest].join('\n').replaceAll(settings.dir, 'RUN'),
+    ...{ name: arm.name, dir, seed, made, details },
     kind: arm.kind,
     seconds: arm.kind === 'none' ? 2 : settings.offlineSeconds / 2,
     train: async (stop) => {
@@ -137,6 +139,33 @@ export function pieceOf(
       return { cuts: { [CUT]: moment }, figures: NO_FIGURES satisfies Figures };
     },
   };
+}
+
+/** In place of RUN_DIR and of BASE in what says what a run is. */
+export const ANY_FOLDER = 'RUN';
+const ANY_BASE = 'BASE';
+
+/** What a run is made by, wherever its folder and its base policy lie: made of the same lines with other names in them. */
+function madeBy(settings: ArpoSettings, arm: ArpoArm, seed: number, { base, tasks }: Given): string {
+  const anywhere = { ...settings, dir: ANY_FOLDER };
+  const given = { base: { ...base, path: ANY_BASE }, tasks: taskFilesIn(ANY_FOLDER, tasks) };
+  const learning =
+    arm.kind === 'online'
+      ? [identityOf(onlineOf(anywhere, arm, seed, given))]
+      : [base.sha256, ...storedLines(anywhere, arm, seed, given.base)];
+  return [...learning, tasks.digest].join('\n');
+}
+
+function onlineOf(settings: ArpoSettings, arm: ArpoArm, seed: number, { base, tasks }: Given): Training {
+  const dir = folderOf(settings, arm, seed);
+  return onlineTraining(settings, arm, { dir, seed, base, tasks: tasks[arm.tasks].path });
+}
+
+/** The line of what learns from stored rollouts, or not at all. */
+function storedLines(settings: ArpoSettings, arm: ArpoArm, seed: number, base: Base): string[] {
+  const dir = folderOf(settings, arm, seed);
+  if (arm.kind === 'none') return [publishedBase(base, join(placesOf(dir).cuts, CUT))];
+  return [offlineLine(settings, arm, { dir, seed, base })];
 }
 
 /** GRPO and ARPO as they are run: no change of number or length, 15 steps. */
@@ -171,45 +200,4 @@ export function offlineLine(
 function publishedBase({ path }: Base, folder: string): string {
   const train = ['--policy', `onnx:${path}`, '--publish', folder, '--max-updates', 0, '--device', 'cpu', '--quiet'];
   return `${lineOf('bin/dart-train', train, '-o', '/dev/null')} < /dev/null`;
-}
-
-/** OSWorld's two protocols: with FAIL in place of the last action at the limit, and without. */
-export const PROTOCOLS = {
-  standard: [...STEPS, '--protocol', 'verified', '--fail-at-limit'],
-  hard: [...STEPS, '--protocol', 'hard'],
-} as const;
-
-/** What an arm of the comparison is evaluated on: three sets under both protocols, and the case. */
-export function comparedMeasures(settings: ArpoSettings, tasks: TaskFiles, dir: string): Measure[] {
-  const { repeats, sample, caseRepeats } = settings;
-  const sets = ['in-domain', 'out-of-domain', 'heldout'] as const;
-  const trajectories = ['--trajectories', join(dir, CASE_FILE), '--blobs', join(dir, EVALUATION_BLOBS)];
-  return [
-    ...sets.flatMap((set) =>
-      Object.entries(PROTOCOLS).map(
-        ([protocol, more]): Measure => ({
-          name: `${set}-${protocol}`,
-          cut: CUT,
-          tasks: tasks[set],
-          repeats,
-          sample,
-          more,
-        }),
-      ),
-    ),
-    {
-      name: 'case',
-      cut: CUT,
-      tasks: { path: tasks['in-domain'].path, count: 1 },
-      repeats: caseRepeats,
-      more: [...PROTOCOLS.hard, '--id', CASE, ...trajectories],
-    },
-  ];
-}
-
-/** Of the arms of the task selection: all training tasks, and the held-out ones. */
-export function selectionMeasures({ repeats, sample }: ArpoSettings, tasks: TaskFiles): Measure[] {
-  return (['all', 'heldout'] as const).map((set) => {
-    return { name: set, cut: CUT, tasks: tasks[set], repeats, sample, more: PROTOCOLS.hard };
-  });
 }

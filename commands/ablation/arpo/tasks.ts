@@ -61,7 +61,7 @@ export async function writeTaskFiles(dir: string, selection: string, count: numb
     if (record.type === 'task') selected.add((record as Task).task_id);
   const { inDomain, outOfDomain } = splitOf(all, selected, count, CASE);
   const file = async (name: string, tasks: readonly Task[]): Promise<TaskSet> => {
-    const path = join(dir, 'tasks', `${name}.ndjson`);
+    const path = pathOf(dir, name);
     await writeWhole(path, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''));
     return { path, count: tasks.length };
   };
@@ -76,3 +76,16 @@ export async function writeTaskFiles(dir: string, selection: string, count: numb
     digest: createHash('sha256').update(names.join('\n')).digest('hex'),
   };
 }
+
+/** The files as they are called where the folder lies elsewhere. */
+export function taskFilesIn(dir: string, files: TaskFiles): TaskFiles {
+  const moved = (name: 'in-domain' | 'out-of-domain' | 'selected') => ({ ...files[name], path: pathOf(dir, name) });
+  return {
+    ...files,
+    'in-domain': moved('in-domain'),
+    'out-of-domain': moved('out-of-domain'),
+    selected: moved('selected'),
+  };
+}
+
+const pathOf = (dir: string, name: string) => join(dir, 'tasks', `${name}.ndjson`);

@@ -18,7 +18,7 @@ export interface ScalingSettings {
 export function scalingSettingsFrom(env: Environment): ScalingSettings {
   const variables = new Variables(SCALING, env);
   return {
-    dir: variables.text('RUN_DIR'),
+    dir: variables.folder('RUN_DIR'),
     desktops: variables.list('DESKTOPS', DESKTOPS.map(String))?.map(sizeOf) ?? DESKTOPS,
     realDesktops: variables.whole('REAL_DESKTOPS'),
     scale: variables.number('SCALE'),
