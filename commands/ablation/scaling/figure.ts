@@ -14,15 +14,21 @@ export interface ScalingPoint {
 
 const BATCHES = 5;
 
-/** What the simulator says; the batch is never null. */
-export async function simulatedPoint(desktops: number): Promise<ScalingPoint & { batch: number }> {
+/** What the simulator says, which always knows a batch and a rate. */
+export interface SimulatedPoint extends ScalingPoint {
+  batch: number;
+  decoupledEpoch: number;
+}
+
+export async function simulatedPoint(desktops: number): Promise<SimulatedPoint> {
   const workload = arpoWorkload(desktops);
   const common = { workload, desktops, workers: 1, seed: 1 };
   const coupled = await simulate({ ...common, mode: 'batch', sync: 'global', seconds: 1e9, updates: BATCHES });
   const batch = coupled.usage.seconds / coupled.updates;
   const seconds = 4 * 3600;
   const free = await simulate({ ...common, mode: 'async', sync: 'one', seconds, train: false });
-  return { ...pointOf(desktops, batch, free.usage.trajectories / free.usage.seconds), batch };
+  const rate = free.usage.trajectories / free.usage.seconds;
+  return { ...pointOf(desktops, batch, rate), batch, decoupledEpoch: EPOCH_ROLLOUTS / rate };
 }
 
 /** A point of a batch's seconds and the decoupled rate in rollouts a second. */
@@ -57,7 +63,8 @@ export interface BusyStretch {
 /**
  * The stretch from the first beginning of a rollout to the last: after that desktops find nothing to do. Ends are not
  * counted but parts of rollouts: desktops that begin together end together, so that a few rollouts of each come in waves,
- * and the number of ends in a window says where in a wave it begins.
+ * and the number of ends in a window says where in a wave it begins. Of the rollouts that are under way at the end more are
+ * long ones, so that a desktop is given about `lastRolloutBias` rollouts too many.
  */
 export function busyStretch(spans: readonly Span[]): BusyStretch {
   const begins = spans.map(({ began }) => began);
@@ -70,7 +77,7 @@ export function busyStretch(spans: readonly Span[]): BusyStretch {
 /** With fewer rollouts of each desktop there is no rate: it would be of one or two waves and their ends. */
 export const LEAST_ROLLOUTS = 1.5;
 
-/** Above so many times what the workload says a batch is one of this machine's, and says nothing of the workload. */
+/** Above so many times what the workload says a figure is one of this machine's, and says nothing of the workload. */
 export const MOST_SLOWDOWN = 1.25;
 
 /** What was measured of so many desktops, in seconds of the workload. */
@@ -79,16 +86,31 @@ export interface Measured {
   busy: BusyStretch;
 }
 
-/** Why a real figure is not told. */
-export type Doubt = 'machine' | 'few';
+type Simulated = Pick<SimulatedPoint, 'batch' | 'decoupledEpoch'>;
 
-/** What was measured as a point, without the figures that it does not hold; `simulated` is the batch of the workload. */
+/** False for a batch that was one of a busy machine. */
+export function isBatchSound(batch: number, simulated: Simulated): boolean {
+  return batch <= MOST_SLOWDOWN * simulated.batch;
+}
+
+/** False for a decoupled run that was one of a busy machine. */
+export function isBusySound({ seconds, rollouts }: BusyStretch, simulated: Simulated): boolean {
+  return seconds * EPOCH_ROLLOUTS <= MOST_SLOWDOWN * simulated.decoupledEpoch * rollouts;
+}
+
+/** Why a real figure is not told: this machine was too slow for the batches, or for the decoupled run; or that is too short. */
+export type Doubt = 'batch' | 'decoupled' | 'few';
+
+/** What was measured as a point, without the figures that it does not hold. */
 export function soundPoint(
   desktops: number,
   { batch, busy }: Measured,
-  simulated: number,
+  simulated: Simulated,
 ): { point: ScalingPoint; doubts: Doubt[] } {
-  if (batch > MOST_SLOWDOWN * simulated) return { point: pointOf(desktops, null, null), doubts: ['machine'] };
-  const few = busy.rollouts < LEAST_ROLLOUTS * desktops;
-  return { point: pointOf(desktops, batch, few ? null : busy.rollouts / busy.seconds), doubts: few ? ['few'] : [] };
+  const doubts: Doubt[] = isBatchSound(batch, simulated) ? [] : ['batch'];
+  if (!isBusySound(busy, simulated)) doubts.push('decoupled');
+  else if (busy.rollouts < LEAST_ROLLOUTS * desktops) doubts.push('few');
+  const told = doubts.includes('batch') ? null : batch;
+  const rate = doubts.some((doubt) => doubt !== 'batch') ? null : busy.rollouts / busy.seconds;
+  return { point: pointOf(desktops, told, rate), doubts };
 }

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import { lockRuns } from '../lock.ts';
 import { type Call, playProgram } from '../play.ts';
 import { SCALING } from '../programs.ts';
 import { spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
 import { type ScalingPoint, simulatedPoint, soundPoint } from './figure.ts';
-import { measuredOf, measurementFile, measurementsOf, spansOf } from './real.ts';
+import { keptSpans, measure, measuredOf, measurementsOf, spansOf } from './real.ts';
 import { type ScalingRow, scalingSection } from './report.ts';
 import { type ScalingSettings, scalingSettingsFrom } from './settings.ts';
 
@@ -36,13 +35,16 @@ async function rowOf(
 ): Promise<ScalingRow> {
   const simulated = await simulatedPoint(desktops);
   if (desktops > settings.realDesktops) return { simulated, real: null, doubts: [] };
-  const missing = measurementsOf(desktops, settings).filter((one) => !existsSync(measurementFile(settings.dir, one)));
+  const { dir } = settings;
+  const missing = measurementsOf(desktops, settings).filter((one) => keptSpans(dir, one, simulated) === null);
   const seconds = missing.reduce((sum, { rounds }) => sum + (rounds * simulated.batch) / settings.scale, 0);
   say(
     `${desktops} desktops, real: ${missing.length > 0 ? `about ${spoken(Math.ceil(seconds))} …` : 'measured before'}`,
   );
-  const measured = await measuredOf(desktops, settings, (one) => spansOf(settings.dir, one, stop));
-  const { point, doubts } = soundPoint(desktops, measured, simulated.batch);
+  const measured = await measuredOf(desktops, settings, (one) =>
+    spansOf(dir, one, simulated, () => measure(one, stop)),
+  );
+  const { point, doubts } = soundPoint(desktops, measured, simulated);
   return { simulated, real: point, doubts };
 }
 

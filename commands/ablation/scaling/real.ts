@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,16 @@ import { readRecords } from '../../../lib/stream/reader.ts';
 import type { Trajectory } from '../../../lib/stream/records.ts';
 import { desktopsOf } from '../../bench/system/cluster.ts';
 import { lineOf, runLines } from '../shell.ts';
-import { batchSeconds, busyStretch, type Measured, type Span } from './figure.ts';
+import {
+  type BusyStretch,
+  batchSeconds,
+  busyStretch,
+  isBatchSound,
+  isBusySound,
+  type Measured,
+  type SimulatedPoint,
+  type Span,
+} from './figure.ts';
 import type { ScalingSettings } from './settings.ts';
 import { arpoWorkload, GROUP } from './workload.ts';
 
@@ -38,11 +47,24 @@ export async function measuredOf(
   settings: ScalingSettings,
   spansOf: (measurement: Measurement) => Promise<readonly Span[]>,
 ): Promise<Measured> {
-  const { scale, batches } = settings;
   const [coupled, free] = measurementsOf(desktops, settings);
-  const batch = batchSeconds(await spansOf(coupled), batches) * scale;
-  const { seconds, rollouts } = busyStretch(await spansOf(free));
-  return { batch, busy: { seconds: seconds * scale, rollouts } };
+  return { batch: batchOf(coupled, await spansOf(coupled)), busy: busyOf(free, await spansOf(free)) };
+}
+
+/** In seconds of the workload. */
+function batchOf({ rounds, scale }: Measurement, spans: readonly Span[]): number {
+  return batchSeconds(spans, rounds) * scale;
+}
+
+function busyOf({ scale }: Measurement, spans: readonly Span[]): BusyStretch {
+  const { seconds, rollouts } = busyStretch(spans);
+  return { seconds: seconds * scale, rollouts };
+}
+
+function isSound(measurement: Measurement, spans: readonly Span[], simulated: SimulatedPoint): boolean {
+  return measurement.mode === 'batch'
+    ? isBatchSound(batchOf(measurement, spans), simulated)
+    : isBusySound(busyOf(measurement, spans), simulated);
 }
 
 /**
@@ -81,17 +103,33 @@ function recipeOf({ desktops, mode, rounds, scale }: Measurement, folder: string
   };
 }
 
-/** The spans of a measurement: those that are kept, or newly measured and then kept. */
-export async function spansOf(dir: string, measurement: Measurement, stop?: AbortSignal): Promise<readonly Span[]> {
+/** The spans of a measurement that are kept; null where there are none, or only those of a busy machine. */
+export function keptSpans(dir: string, measurement: Measurement, simulated: SimulatedPoint): readonly Span[] | null {
   const path = measurementFile(dir, measurement);
-  if (!existsSync(path)) {
-    const spans = await measure(measurement, stop);
-    await writeWhole(path, `${JSON.stringify({ made: madeBy(measurement), ...measurement, spans })}\n`);
-  }
-  return JSON.parse(readFileSync(path, 'utf8')).spans;
+  if (!existsSync(path)) return null;
+  const { spans } = JSON.parse(readFileSync(path, 'utf8'));
+  return isSound(measurement, spans, simulated) ? spans : null;
 }
 
-async function measure(measurement: Measurement, stop?: AbortSignal): Promise<Span[]> {
+/** The spans of a measurement: those that are kept, or newly measured, and kept unless the machine was busy. */
+export async function spansOf(
+  dir: string,
+  measurement: Measurement,
+  simulated: SimulatedPoint,
+  measured: () => Promise<readonly Span[]>,
+): Promise<readonly Span[]> {
+  const kept = keptSpans(dir, measurement, simulated);
+  if (kept !== null) return kept;
+  const path = measurementFile(dir, measurement);
+  rmSync(path, { force: true });
+  const spans = await measured();
+  if (isSound(measurement, spans, simulated))
+    await writeWhole(path, `${JSON.stringify({ made: madeBy(measurement), ...measurement, spans })}\n`);
+  return spans;
+}
+
+/** Measures. */
+export async function measure(measurement: Measurement, stop?: AbortSignal): Promise<Span[]> {
   const folder = await mkdtemp(join(tmpdir(), 'dart-scaling-'));
   try {
     const { line, workload, tasks } = recipeOf(measurement, folder);

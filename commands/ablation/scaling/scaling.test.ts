@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { batchSeconds, busyStretch, pointOf, type Span, simulatedPoint, soundPoint } from './figure.ts';
-import { type Measurement, measuredOf, measurementFile, measurementsOf, spansOf } from './real.ts';
+import { keptSpans, type Measurement, measuredOf, measurementFile, measurementsOf, spansOf } from './real.ts';
 import { type ScalingRow, scalingSection } from './report.ts';
 import { scalingSettingsFrom } from './settings.ts';
 import { arpoWorkload, PAPER } from './workload.ts';
@@ -54,16 +54,20 @@ describe('the figures', () => {
   });
 
   it('say nothing of a single round, nor where the machine is slower than the workload', () => {
-    const measured = (rollouts: number, batch = 200) => ({ batch, busy: { seconds: 400, rollouts } });
-    expect(soundPoint(8, measured(8), 190)).toEqual({
-      point: { desktops: 8, batch: 200, epoch: 25_600, decoupledEpoch: null },
-      doubts: ['few'],
-    });
-    expect(soundPoint(8, measured(16), 190)).toEqual({
-      point: { desktops: 8, batch: 200, epoch: 25_600, decoupledEpoch: 25_600 },
-      doubts: [],
-    });
-    expect(soundPoint(8, measured(16, 240), 190)).toEqual({ point: pointOf(8, null, null), doubts: ['machine'] });
+    // As simulated: 190 s a batch, and 8 rollouts in 200 s, which is 128 times that for an epoch's 1,024.
+    const simulated = { batch: 190, decoupledEpoch: 25_600 };
+    const point = (rollouts: number, batch = 200, seconds = 400) =>
+      soundPoint(8, { batch, busy: { seconds, rollouts } }, simulated);
+    const told = { desktops: 8, batch: 200, epoch: 25_600, decoupledEpoch: 25_600 };
+    expect(point(16)).toEqual({ point: told, doubts: [] });
+    expect(point(8, 200, 200)).toEqual({ point: { ...told, decoupledEpoch: null }, doubts: ['few'] });
+    // 1.25 × 190 s are 237.5 s.
+    expect(point(16, 237)).toMatchObject({ point: { batch: 237 }, doubts: [] });
+    expect(point(16, 238)).toEqual({ point: { ...told, batch: null, epoch: null }, doubts: ['batch'] });
+    // 1.25 × 400 s for these 16 rollouts.
+    expect(point(16, 200, 500)).toMatchObject({ point: { decoupledEpoch: 32_000 }, doubts: [] });
+    expect(point(16, 200, 501)).toEqual({ point: { ...told, decoupledEpoch: null }, doubts: ['decoupled'] });
+    expect(point(16, 238, 501)).toEqual({ point: pointOf(8, null, null), doubts: ['batch', 'decoupled'] });
   });
 
   it('come from as many batches as were asked for, and one round more of each desktop', async () => {
@@ -105,15 +109,30 @@ describe('what was measured', () => {
     expect(all[0]![0]).toMatch(/\/real-8-batch-3-[0-9a-f]{8}\.json$/);
   });
 
-  it('is not measured again', async () => {
-    const [one] = measurementsOf(8, scalingSettingsFrom({}));
-    const spans = [{ began: 1, ended: 2 }];
-    writeFileSync(measurementFile(dir, one), JSON.stringify({ spans }));
-    const before = statSync(measurementFile(dir, one)).mtimeMs;
-    expect(await spansOf(dir, one)).toEqual(spans);
-    expect(statSync(measurementFile(dir, one)).mtimeMs).toBe(before);
-    expect(readdirSync(dir)).toHaveLength(1);
-    expect(JSON.parse(readFileSync(measurementFile(dir, one), 'utf8'))).toEqual({ spans });
+  /** Eight desktops, a rollout of each in so many seconds of the workload, 60 times faster. */
+  const spansOfEight = ({ rounds }: Measurement, seconds: number) =>
+    desktopsOf(...Array.from({ length: 8 }, () => Array.from({ length: rounds }, () => seconds / 60)));
+  const simulated = { desktops: 8, batch: 180, epoch: 23_040, decoupledEpoch: 22_016 };
+
+  it.each([0, 1])('is not measured again, unless the machine was busy (%i)', async (which) => {
+    const folder = mkdtempSync(join(dir, 'kept-'));
+    const one = measurementsOf(8, scalingSettingsFrom({}))[which]!;
+    const measured: number[] = [];
+    const spans = (seconds: number) =>
+      spansOf(folder, one, simulated, async () => {
+        measured.push(seconds);
+        return spansOfEight(one, seconds);
+      });
+    // Too slow: 1.25 × 180 s are 225, and 1.25 × 22,016 s ÷ 128 are 215.
+    expect(await spans(226)).toEqual(spansOfEight(one, 226));
+    expect([keptSpans(folder, one, simulated), readdirSync(folder)]).toEqual([null, []]);
+    for (const seconds of [181, 182, 226]) expect(await spans(seconds)).toEqual(spansOfEight(one, 181));
+    expect(measured).toEqual([226, 181]);
+    expect(keptSpans(folder, one, simulated)).toEqual(spansOfEight(one, 181));
+    // One of a busy machine that was kept before.
+    writeFileSync(measurementFile(folder, one), JSON.stringify({ spans: spansOfEight(one, 226) }));
+    expect(await spans(183)).toEqual(spansOfEight(one, 183));
+    expect(JSON.parse(readFileSync(measurementFile(folder, one), 'utf8')).spans).toEqual(spansOfEight(one, 183));
   });
 });
 
@@ -133,12 +152,15 @@ describe('the section', () => {
   });
 
   it('says why a figure is not there', () => {
-    const rows = [row(pointOf(8, 183, null), ['few']), row(pointOf(8, null, null), ['machine'])];
+    const rows = [row(pointOf(8, 183, null), ['few']), row(pointOf(8, null, null), ['batch', 'decoupled'])];
     const { text } = scalingSection(rows, { scale: 600, batches: 1 });
     expect(text).toContain('| 8 | 3 | 6 | 3.0 | 6.40 | 3.0 | 6.51 | 6.08 | – |');
     expect(text).toContain('Decoupled not told with 8 desktops: there were fewer than 1.5 rollouts of each');
     expect(text).toContain('| 8 | 3 | 6 | 3.0 | 6.40 | – | – | 6.08 | – |');
-    expect(text).toContain('Not told with 8 desktops: a real batch took more than 1.25 times');
+    expect(text).toContain('Coupled not told with 8 desktops: a real batch took more than 1.25 times');
+    expect(text).toContain('Decoupled not told with 8 desktops: an epoch took more than 1.25 times');
+    // Half of 38.5 s² ÷ (173 s)², the variance being 0.2² ÷ 3 × (45² + 15 × (2² + 5.2²) + 20²).
+    expect(text).toContain('each desktop is given about 0.0006 rollouts too many');
     expect(text).toContain('coupled 1 batch, the epoch by their mean');
   });
 });
@@ -146,6 +168,7 @@ describe('the section', () => {
 describe('the settings', () => {
   it('are numbers of whole groups, at least one', () => {
     expect(scalingSettingsFrom({ DESKTOPS: '16, 8' }).desktops).toEqual([16, 8]);
+    expect(scalingSettingsFrom({ DESKTOPS: '8,16,8,08' }).desktops).toEqual([8, 16]);
     expect(scalingSettingsFrom({}).desktops).toEqual([8, 16, 32, 64, 128, 256]);
     expect(() => scalingSettingsFrom({ DESKTOPS: ',' })).toThrow("names none in ','");
     expect(() => scalingSettingsFrom({ DESKTOPS: '12' })).toThrow('a batch is whole groups of 8, so not 12 desktops');

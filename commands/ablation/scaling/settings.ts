@@ -19,7 +19,7 @@ export function scalingSettingsFrom(env: Environment): ScalingSettings {
   const variables = new Variables(SCALING, env);
   return {
     dir: variables.folder('RUN_DIR'),
-    desktops: variables.list('DESKTOPS', DESKTOPS.map(String))?.map(sizeOf) ?? DESKTOPS,
+    desktops: [...new Set(variables.list('DESKTOPS', DESKTOPS.map(String))?.map(sizeOf) ?? DESKTOPS)],
     realDesktops: variables.whole('REAL_DESKTOPS'),
     scale: variables.number('SCALE'),
     batches: variables.whole('BATCHES'),

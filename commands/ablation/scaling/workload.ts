@@ -14,9 +14,28 @@ export const EPOCH_ROLLOUTS = 1024;
 /** Rollouts of a group. */
 export const GROUP = 8;
 
+/** Seconds of a rollout's parts, and how much more or less each may take. */
+const RESET = 45;
+const ACTION = 2;
+const INFERENCE = 5.2;
+const EVALUATION = 20;
+const STEPS = 15;
+const SPREAD = 0.2;
+
+/**
+ * How many rollouts too many parts of rollouts count for a desktop: half the squared coefficient of variation of a rollout's
+ * time, here of one whose requests nobody slows down.
+ */
+export function lastRolloutBias(): number {
+  const mean = RESET + STEPS * (ACTION + INFERENCE) + EVALUATION;
+  const squares = RESET ** 2 + STEPS * (ACTION ** 2 + INFERENCE ** 2) + EVALUATION ** 2;
+  // A uniform part has the variance (SPREAD × mean)² / 3.
+  return (squares * SPREAD ** 2) / 3 / mean ** 2 / 2;
+}
+
 const constant = (value: number, source: string) => ({ distribution: { shape: 'constant', value }, source });
 const around = (value: number, source: string) => ({
-  distribution: { shape: 'uniform', min: value * 0.8, max: value * 1.2 },
+  distribution: { shape: 'uniform', min: value * (1 - SPREAD), max: value * (1 + SPREAD) },
   source: `${source}; assumed: a fifth more or less`,
 });
 
@@ -38,13 +57,13 @@ export function arpoWorkload(desktops: number): Workload {
       tasks: { value: 128, source: 'ARPO: 128 tasks' },
       rollouts: { value: GROUP, source: 'ARPO: n = 8' },
       batch_groups: { value: desktops / GROUP, source: 'ARPO: the number of environments equals batch × n' },
-      max_steps: { value: 15, source: 'ARPO: 15 steps' },
-      steps: constant(15, 'assumed: every rollout of a batch is waited for, and some take all 15 steps'),
+      max_steps: { value: STEPS, source: 'ARPO: 15 steps' },
+      steps: constant(STEPS, 'assumed: every rollout of a batch is waited for, and some take all 15 steps'),
       latency: {
-        reset: around(45, 'assumed: a virtual machine goes back to a snapshot'),
-        step: around(2, 'OSWorld: 2 s after each action'),
-        inference: around(5.2, 'chosen: 3 minutes a batch with 8 desktops'),
-        evaluation: around(20, 'OSWorld: 20 s before evaluation'),
+        reset: around(RESET, 'assumed: a virtual machine goes back to a snapshot'),
+        step: around(ACTION, 'OSWorld: 2 s after each action'),
+        inference: around(INFERENCE, 'chosen: 3 minutes a batch with 8 desktops'),
+        evaluation: around(EVALUATION, 'OSWorld: 20 s before evaluation'),
         update: none,
         load: none,
       },
