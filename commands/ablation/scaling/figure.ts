@@ -20,6 +20,7 @@ export interface SimulatedPoint extends ScalingPoint {
   decoupledEpoch: number;
 }
 
+/** Simulates so many desktops, coupled and decoupled. */
 export async function simulatedPoint(desktops: number): Promise<SimulatedPoint> {
   const workload = arpoWorkload(desktops);
   const common = { workload, desktops, workers: 1, seed: 1 };
