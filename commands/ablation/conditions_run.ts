@@ -1,6 +1,5 @@
 import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DartError } from '../../lib/errors.ts';
 import { readRecords } from '../../lib/stream/reader.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';
 import { type Conditions, ConditionsCount } from './conditions.ts';
@@ -8,7 +7,7 @@ import { evaluationLine, MAX_STEPS, SUITES } from './evaluations.ts';
 import { placeOf } from './ladder_runs.ts';
 import { evaluationFile, type Measure } from './measure.ts';
 import type { Base } from './plan.ts';
-import type { Settings } from './settings.ts';
+import { notMade, type Settings } from './settings.ts';
 import { runLines } from './shell.ts';
 
 /** The rollouts that the conditions are counted in, and how they are made. */
@@ -36,10 +35,7 @@ export async function conditionsOf(
 ): Promise<Conditions> {
   const { output, rollouts, blobs, line } = conditionsFiles(settings, base);
   if (!existsSync(output)) {
-    if (!make) {
-      const hint = 'the settings of before, or without --report';
-      throw new DartError('the conditions have not been measured with these settings', { where: output, hint });
-    }
+    if (!make) throw notMade('the conditions have not been measured with these settings', output);
     say(`the base policy on the training tasks, ${settings.conditionRepeats} rollouts each …`);
     await runLines([line], 'conditions', stop);
     rmSync(blobs, { recursive: true, force: true });

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { DartError } from '../../lib/errors.ts';
 import { type Arm, armNamed } from './arms.ts';
 import type { Conditions } from './conditions.ts';
 import { readEvaluation, SUITES, type Suite } from './evaluations.ts';
@@ -8,7 +7,7 @@ import { curvePoints, type LadderRuns } from './ladder_report.ts';
 import { evaluationFile, type Measure, measureLine, type Place } from './measure.ts';
 import { type Base, ROLLOUTS_CUT, TIME_CUT, trainingOf } from './plan.ts';
 import type { Job } from './queue.ts';
-import type { Settings } from './settings.ts';
+import { notMade, type Settings } from './settings.ts';
 import { runLines } from './shell.ts';
 
 /** Base evaluations, then seed by seed every arm, so that what is there at any time is paired. */
@@ -30,17 +29,11 @@ export async function ladderRuns(
   say: (line: string) => void,
 ): Promise<LadderRuns> {
   const runs = finishedRuns(ladderPieces(settings, base, say), say);
-  if (runs.length === 0) {
-    const hint = 'the settings of before, or without --report';
-    throw new DartError('no run of these settings is finished', { where: settings.dir, hint });
-  }
+  if (runs.length === 0) throw notMade('no run of these settings is finished', settings.dir);
   const evaluation = (suite: Suite) => {
     const path = evaluationFile(baseMeasure(settings, suite), placeOf(settings, base));
     if (existsSync(path)) return readEvaluation(path);
-    const hint = 'the settings of before, or without --report';
-    throw new DartError(`the base policy has not been evaluated on ${suite} with these settings`, {
-      ...{ where: path, hint },
-    });
+    throw notMade(`the base policy has not been evaluated on ${suite} with these settings`, path);
   };
   const evaluations = { train: await evaluation('train'), heldout: await evaluation('heldout') };
   const kinds = { never: new Set(conditions.zero), easy: new Set(conditions.easy) };

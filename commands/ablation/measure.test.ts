@@ -100,7 +100,11 @@ describe('what is measured of the base policy', () => {
   it('is not made for a report alone', async () => {
     const settings = settingsFrom({ RUN_DIR: dir });
     const how = { make: false, say: () => {}, stop: new AbortController().signal };
-    await expect(conditionsOf(settings, base, how)).rejects.toThrow('the conditions have not been measured');
+    await expect(conditionsOf(settings, base, how)).rejects.toMatchObject({
+      message: 'the conditions have not been measured with these settings',
+      where: conditionsFiles(settings, base).output,
+      hint: 'the settings of before, or without --report',
+    });
     expect(readdirSync(dir)).toEqual([]);
   });
 

@@ -61,3 +61,8 @@ export function chosenFrom<A extends { name: string }>(arms: readonly A[], varia
   if (unknown === undefined) return arms.filter(({ name }) => names.includes(name));
   throw new DartError(`there is no arm ${unknown}`, { where: 'ARMS', hint: `ARMS=${known.join(',')}` });
 }
+
+/** That a report of these settings lacks something which only a run without `--report` makes. */
+export function notMade(message: string, where: string): DartError {
+  return new DartError(message, { where, hint: 'the settings of before, or without --report' });
+}
