@@ -1,10 +1,9 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { lockFile } from '../../lib/curation/lock.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
-import { fileError } from '../../lib/stream/errno.ts';
-import { makeFolderSync } from '../../lib/stream/files.ts';
+import { makeWritableFolderSync } from '../../lib/stream/files.ts';
 import { inherit } from './shell.ts';
 
 /** The lock of a folder of runs. */
@@ -19,12 +18,7 @@ export const LOCK_FILE = '.lock';
  * @throws DartError with exit code 75 where another has it, 2 where the folder cannot be written
  */
 export function lockRuns(dir: string, what: string, instead = ', or RUN_DIR=… for another folder'): () => void {
-  try {
-    makeFolderSync(dir);
-    accessSync(dir, constants.W_OK);
-  } catch (error) {
-    throw fileError(error, 'write', dir);
-  }
+  makeWritableFolderSync(dir, 'write');
   const file = join(dir, LOCK_FILE);
   try {
     const { fd, release } = lockFile(file, what);

@@ -15,7 +15,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DartError } from '../errors.ts';
 import { fileError } from './errno.ts';
-import { makeFolder, makeFolderSync, WholeFile, writeWhole, writeWholeStream } from './files.ts';
+import {
+  makeFolder,
+  makeFolderSync,
+  makeWritableFolderSync,
+  WholeFile,
+  writeWhole,
+  writeWholeStream,
+} from './files.ts';
 import { temporaryName } from './temporary.ts';
 
 let dir = '';
@@ -82,6 +89,33 @@ describe('writeWhole', () => {
   it('writes to a device without replacing it', async () => {
     await writeWhole('/dev/null', 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+describe('makeWritableFolderSync', () => {
+  const refusalOf = (path: string) => {
+    try {
+      makeWritableFolderSync(path, 'publish');
+      return null;
+    } catch (error) {
+      return (error as DartError).describe();
+    }
+  };
+
+  it('makes a folder, or says what is in its way', () => {
+    expect([refusalOf(join(dir, 'a/b')), statSync(join(dir, 'a/b')).isDirectory()]).toEqual([null, true]);
+    writeFileSync(join(dir, 'file'), '');
+    expect(refusalOf(join(dir, 'file'))).toBe(
+      `${join(dir, 'file')}: cannot make the folder: there is a file of that name. Try: another folder`,
+    );
+  });
+
+  it.skipIf(process.getuid?.() === 0)('refuses a folder that takes no new files', () => {
+    chmodSync(dir, 0o555);
+    expect(refusalOf(dir)).toBe(
+      `${dir}: cannot publish: permission denied. Try: check who owns it and its mode (ls -l)`,
+    );
+    chmodSync(dir, 0o755);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Writable } from 'node:stream';
@@ -27,6 +27,20 @@ export function makeFolderSync(path: string): void {
     makeParts(resolve(path));
   } catch (error) {
     throw fileError(error, 'make the folder', path);
+  }
+}
+
+/**
+ * Makes a folder, and makes sure that there can be new files in it.
+ * @param doing what for, for the message: `write`, `publish`
+ * @throws DartError naming the path
+ */
+export function makeWritableFolderSync(path: string, doing: string): void {
+  makeFolderSync(path);
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw fileError(error, doing, path);
   }
 }
 

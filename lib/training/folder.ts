@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flock } from '../../native/index.ts';
 import { DartError, EXIT } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
-import { makeFolderSync, writeWhole } from '../stream/files.ts';
+import { makeWritableFolderSync, writeWhole } from '../stream/files.ts';
 import { listVersions, POLICY_FILE, TORCH_POLICY_FILE } from './versions.ts';
 
 /**
@@ -71,8 +71,7 @@ function noPolicy(dir: string): DartError {
 export function lockFolder(dir: string): () => void {
   let fd: number;
   try {
-    makeFolderSync(dir);
-    accessSync(dir, constants.W_OK);
+    makeWritableFolderSync(dir, 'publish');
     fd = openSync(join(dir, '.lock'), 'a');
   } catch (error) {
     throw fileError(error, 'publish', dir);
