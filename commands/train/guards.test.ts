@@ -177,6 +177,32 @@ describe('dart-train --rollback-drop', () => {
     expect(JSON.parse(readFileSync(join(cwd, dir, 'best.json'), 'utf8'))).toMatchObject({ version: 0, score: 0.8 });
   });
 
+  it('does not go back after a restart where the run that went on did not', async () => {
+    const file = `${dir}-late.ndjson`;
+    const score = (model_version: number, success_rate: number) =>
+      lines([{ type: 'summary', v: 1, command: 'dart-eval', model_version, success_rate }]);
+    const stdin = new PassThrough();
+    const args = ['--evaluations', file, '--rollback-drop', '0.1'];
+    const { io, ended } = start(args, stdin);
+    const until = (test: (record: Record<string, unknown>) => boolean) =>
+      vi.waitFor(() => expect(io.records().some(test), io.err()).toBe(true), { timeout: 60_000 });
+    stdin.write(samples(4));
+    await until((r) => r.type === 'checkpoint' && r.version === 4);
+    writeFileSync(join(cwd, file), score(4, 0.3) + score(2, 0.6));
+    await until((r) => r.event === 'evaluated' && r.version === 2);
+    stdin.end();
+    await ended;
+    expect(io.records().at(-1)).toMatchObject({ version: 4, rollbacks: 0 });
+    const again = new PassThrough();
+    const second = start(args, again);
+    await vi.waitFor(() => expect(second.io.out().match(/"evaluated"/g)).toHaveLength(2), { timeout: 60_000 });
+    again.end();
+    expect(await second.ended).toBe(0);
+    expect(second.io.records().at(-1)).toMatchObject({ version: 4, updates: 4, rollbacks: 0 });
+    expect(second.io.err()).not.toContain('went back');
+    expect(JSON.parse(readFileSync(join(cwd, dir, 'best.json'), 'utf8'))).toMatchObject({ version: 2, newest: 4 });
+  });
+
   it('passes evaluations on where nothing is to be made of them', async () => {
     const summary = { type: 'summary', v: 1, command: 'dart-eval', model_version: 0, success_rate: 0.75 };
     const { records } = await train([], lines([summary, ...makeGroup('a', screenshot)]));

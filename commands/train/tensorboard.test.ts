@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { eventsOf, type Fields, scalarOf } from '../../lib/report/tensorboard.testing.ts';
+import { loggedPoints } from '../../lib/report/tensorboard.ts';
 import { greyScreen, groupLines } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 
@@ -95,6 +96,25 @@ describe('dart-train --tensorboard', () => {
       [1, 0.5],
       [1, 0.625],
     ]);
+  });
+
+  it('has the evaluation of a version that was lost and is made again', async () => {
+    const evaluation = (model_version: number, success_rate: number) =>
+      `${JSON.stringify({ type: 'summary', v: 1, command: 'dart-eval', model_version, success_rate })}\n`;
+    const place = ['--publish', 'l', '--policy', 'onnx:init.onnx', '--blobs', 'blobs', '--quiet'];
+    const more = ['--preset', 'grpo', '--batch-samples', '3', '--rollback-interval', '--tensorboard', 'logs/l'];
+    const input = `${evaluation(0, 0.5)}${groupLines(2, screenshot)}${evaluation(2, 0.25)}`;
+    const shown = () => loggedPoints(join(cwd, 'logs/l'), 'eval/success_rate');
+    const points = [
+      { step: 0, value: 0.5 },
+      { step: 2, value: 0.25 },
+    ];
+    await run([...place, ...more], input);
+    expect(await shown()).toEqual(points);
+    rmSync(join(cwd, 'l/versions/000002'), { recursive: true });
+    const { records } = await run([...place, ...more], input);
+    expect(records.at(-1)).toMatchObject({ version: 2, updates: 2 });
+    expect(await shown()).toEqual(points);
   });
 
   it('has the evaluations of a run that makes no update, and takes nothing back for them', async () => {
