@@ -171,7 +171,7 @@ describe('a program that is killed', () => {
     const line = `(trap '' TERM; ${writesPid(folder)}; exec sleep 600) | cat`;
     const { pid, kill } = await begin(folder, line);
     await kill();
-    const { status, stderr } = play('main.js', { RUN_DIR: folder });
+    const { status, stderr } = play('main.js', { ...TINY, RUN_DIR: folder });
     expect([status, stderr]).toEqual([
       75,
       `ablation: ${folder}: a run that was killed has commands that are still ending. Try: wait for it, or RUN_DIR=… for another folder\n`,

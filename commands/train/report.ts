@@ -3,6 +3,7 @@ import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
 import { DartError } from '../../lib/errors.ts';
+import { fourDigits } from '../../lib/report/digits.ts';
 import { counted } from '../../lib/stream/counted.ts';
 import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
@@ -93,5 +94,5 @@ export class Report implements SessionOutput {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–';
+  return typeof value === 'number' ? String(fourDigits(value)) : '–';
 }
