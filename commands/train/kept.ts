@@ -9,7 +9,9 @@ import type { AnyRecord } from '../../lib/stream/records.ts';
 export function updateOf(record: AnyRecord): number | null {
   const { type, event, update, version, command } = record;
   const told = (value: unknown) => (typeof value === 'number' ? value : null);
-  if (type === 'metric') return String(record.name).startsWith('train/') ? told(update) : null;
+  if (type === 'metric') {
+    return typeof record.name === 'string' && record.name.startsWith('train/') ? told(update) : null;
+  }
   if (type === 'checkpoint') return told(version);
   if (type === 'summary') return command === 'dart-train' ? told(version) : null;
   if (type !== 'event') return null;

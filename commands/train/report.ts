@@ -34,7 +34,8 @@ export class Report implements SessionOutput {
   }
 
   async record(record: AnyRecord): Promise<void> {
-    if (record.type === 'metric') this.#metrics.set(String(record.name), shown(record.value));
+    if (record.type === 'metric' && typeof record.name === 'string')
+      this.#metrics.set(record.name, shown(record.value));
     await this.#tensorboard?.add(record);
     try {
       await this.#output.write(record);

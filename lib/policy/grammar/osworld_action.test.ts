@@ -66,6 +66,13 @@ describe('parseOsworldAction', () => {
     ]);
   });
 
+  it('takes no action_type but a text', () => {
+    for (const action_type of [{ toString: [] }, ['CLICK'], 7, null]) {
+      const { actions, parseError } = read({ action_type, x: 1, y: 2 }, { x: 0, y: 0 });
+      expect([actions, parseError]).toEqual([[], 'an action is code, a word or an object with action_type']);
+    }
+  });
+
   it('reads all of computer_13, as objects, JSON and Python dictionaries', () => {
     const all: [string, Record<string, unknown>, Action[]][] = [
       ['MOVE_TO', { x: 5.4, y: 6.6 }, [{ type: 'move', x: 5, y: 7 }]],

@@ -37,6 +37,8 @@ export function checkWhole(answer: ServerAnswer, where: string): string {
 /** `weight_version` as SGLang and our own server say it, a number in text; null for SGLang's "default" and for none. */
 export function versionIn(value: unknown): number | null {
   if (typeof value !== 'object' || value === null || !('weight_version' in value)) return null;
-  const text = String(value.weight_version);
+  const { weight_version: said } = value;
+  // Not just anything as text: of {"toString": []} there is none, and ["7"] is no version.
+  const text = typeof said === 'number' || typeof said === 'string' ? String(said) : '';
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

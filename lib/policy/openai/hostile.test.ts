@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkWhole, type ServerAnswer } from './answer.ts';
+import { checkWhole, type ServerAnswer, versionIn } from './answer.ts';
 import { chat } from './chat.ts';
 import { ServerFailure } from './failure.ts';
 import { generate } from './generate.ts';
@@ -43,6 +43,13 @@ function holds(read: () => ServerAnswer): void {
 }
 
 describe('whatever a server answers', () => {
+  it('names a version only as a number or its text', () => {
+    const versions = [7, '7', ['7'], { toString: [] }, 'default', -1, 1.5, null].map((weight_version) =>
+      versionIn({ weight_version }),
+    );
+    expect(versions).toEqual([7, 7, null, null, null, null, null, null]);
+  });
+
   it.each([
     ['chat completions', chat, vllmCompletion({ choice: { entropies: [1, 1, 1, 1] } })],
     ['/generate', generate, sglangGenerate()],
