@@ -46,8 +46,7 @@ export class Session {
   /** Learned from since the last version. */
   #groups: string[] = [];
   #metrics: TrainMetrics = {};
-  #published: number;
-  /** The counters of that version: what was counted since is lost where the run ends without another one. */
+  /** The counters of the newest version: what was counted since is lost where the run ends without another one. */
   #kept: TrainerState;
   #skipped = 0;
   /** While a version is being loaded the weights are none that may be published. */
@@ -62,7 +61,6 @@ export class Session {
     this.learner = learner;
     this.state = state;
     this.#options = options;
-    this.#published = learner.updates;
     this.#kept = copyOf(state);
   }
 
@@ -147,6 +145,11 @@ export class Session {
     await this.#options.output.record({ type: 'event', v: 1, event: 'group_skipped', group_id, reason });
   }
 
+  /** The newest version. */
+  get #published(): number {
+    return this.#kept.updates;
+  }
+
   /** Publishes what was learned since the last version, if anything was. */
   async publish(): Promise<void> {
     const { publisher, output } = this.#options;
@@ -154,7 +157,6 @@ export class Session {
     const learned = { groups: this.#groups, metrics: this.#metrics };
     const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
-    this.#published = this.state.updates;
     this.#kept = copyOf(this.state);
     await output.record(checkpoint);
     for (const group of overruled) await this.#reportOverruled(group, checkpoint.version);
