@@ -24,6 +24,7 @@ import {
   writeWholeStream,
 } from './files.ts';
 import { temporaryName } from './temporary.ts';
+import { unprivileged } from './unprivileged.testing.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -110,12 +111,13 @@ describe('makeWritableFolderSync', () => {
     );
   });
 
-  it.skipIf(process.getuid?.() === 0)('refuses a folder that takes no new files', () => {
+  it('refuses a folder that takes no new files', async () => {
     chmodSync(dir, 0o555);
-    expect(refusalOf(dir)).toBe(
+    expect(await unprivileged(() => refusalOf(dir))).toBe(
       `${dir}: cannot publish: permission denied. Try: check who owns it and its mode (ls -l)`,
     );
     chmodSync(dir, 0o755);
+    expect([refusalOf(dir), readdirSync(dir)]).toEqual([null, []]);
   });
 });
 

@@ -1,6 +1,6 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { DartError } from '../errors.ts';
@@ -31,14 +31,17 @@ export function makeFolderSync(path: string): void {
 }
 
 /**
- * Makes a folder, and makes sure that there can be new files in it.
+ * Makes a folder, and makes sure that there can be new files in it by making one: modes do not say it of file systems that
+ * are read-only or of another machine.
  * @param doing what for, for the message: `write`, `publish`
  * @throws DartError naming the path
  */
 export function makeWritableFolderSync(path: string, doing: string): void {
   makeFolderSync(path);
   try {
-    accessSync(path, constants.W_OK);
+    const probe = temporaryName(join(path, 'probe'));
+    writeFileSync(probe, '', { flag: 'wx' });
+    rmSync(probe);
   } catch (error) {
     throw fileError(error, doing, path);
   }
