@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { lockFile } from '../../lib/curation/lock.ts';
 import { DartError, EXIT } from '../../lib/errors.ts';
+import { lockFile } from '../../lib/store/lock.ts';
 import { makeWritableFolderSync } from '../../lib/stream/files.ts';
 import { inherit } from './shell.ts';
 

@@ -54,7 +54,7 @@ export async function lockOf({ io, options, command }: CommandContext): Promise<
   const given = options.lock as string | undefined;
   if (given === undefined && cursor === undefined) return () => {};
   const path = given === undefined ? cursorPath(io.env, `${cursor}.lock`) : resolvePath(io, given);
-  const { takeLock } = await import('../../lib/curation/lock.ts');
+  const { takeLock } = await import('../../lib/store/lock.ts');
   return takeLock(path, `${command}${cursor === undefined ? '' : ` --cursor ${cursor}`}`);
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
-import { takeLock } from '../../lib/curation/lock.ts';
+import { takeLock } from '../../lib/store/lock.ts';
 import { trajectory } from '../../lib/store/trajectories.testing.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import type { Trajectory } from '../../lib/stream/records.ts';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { flock } from '../../native/index.ts';
-import { DartError, EXIT } from '../errors.ts';
-import { fileError } from '../stream/errno.ts';
+import { DartError } from '../errors.ts';
+import { lockFile } from '../store/lock.ts';
 import { makeWritableFolderSync, writeWhole } from '../stream/files.ts';
 import { listVersions, POLICY_FILE, TORCH_POLICY_FILE } from './versions.ts';
 
@@ -69,20 +68,13 @@ function noPolicy(dir: string): DartError {
  * @throws DartError with exit code 75 where another trainer has it, 2 where the folder cannot be written.
  */
 export function lockFolder(dir: string): () => void {
-  let fd: number;
-  try {
-    makeWritableFolderSync(dir, 'publish');
-    fd = openSync(join(dir, '.lock'), 'a');
-  } catch (error) {
-    throw fileError(error, 'publish', dir);
-  }
-  if (flock(fd)) return () => closeSync(fd);
-  closeSync(fd);
-  throw new DartError('another dart-train publishes into this folder', {
+  makeWritableFolderSync(dir, 'publish');
+  const { release } = lockFile(join(dir, '.lock'), 'dart-train', {
+    message: 'another dart-train publishes into this folder',
     where: dir,
     hint: 'wait for it, or another --publish folder',
-    exitCode: EXIT.locked,
   });
+  return release;
 }
 
 /** Name of a run that nobody named: the folder's, with a mark that tells folders of one name apart. */

@@ -14,6 +14,15 @@ export interface FileLock {
   release: () => void;
 }
 
+const NOTHING_DONE = 'wait for it; nothing was read or written';
+
+/** What whoever comes second is told, beside who has the lock. */
+export interface TakenWords {
+  message: string;
+  where: string;
+  hint: string;
+}
+
 /**
  * Takes flock(2) on a file, which is made where it is missing and stays there. The system gives the lock back however
  * the process ends, so there is nothing to clean up after a crash.
@@ -25,8 +34,8 @@ export function takeLock(path: string, what: string): () => void {
   return lockFile(path, what).release;
 }
 
-/** As `takeLock`, with the open file. */
-export function lockFile(path: string, what: string): FileLock {
+/** As `takeLock`, with the open file, and words for what is locked where a path does not say it. */
+export function lockFile(path: string, what: string, words: Partial<TakenWords> = {}): FileLock {
   let file: number;
   try {
     makeFolderSync(dirname(path));
@@ -36,11 +45,8 @@ export function lockFile(path: string, what: string): FileLock {
   }
   if (!flock(file)) {
     closeSync(file);
-    throw new DartError(`another run holds the lock${holderIn(path)}`, {
-      where: path,
-      hint: 'wait for it; nothing was read or written',
-      exitCode: EXIT.locked,
-    });
+    const { message = 'another run holds the lock', where = path, hint = NOTHING_DONE } = words;
+    throw new DartError(`${message}${holderIn(path)}`, { where, hint, exitCode: EXIT.locked });
   }
   ftruncateSync(file);
   writeSync(file, `process ${process.pid} on ${hostname()}, ${what}\n`);
