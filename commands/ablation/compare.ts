@@ -90,11 +90,11 @@ export function rowsAt(
 }
 
 /** Differences of a figure between runs of the same seed; null where no seed has both. */
-export function pairedBySeed(
-  own: readonly RunRecord[],
-  runs: readonly RunRecord[],
+export function pairedBySeed<R extends RunRecord>(
+  own: readonly R[],
+  runs: readonly R[],
   other: string,
-  figure: (run: RunRecord) => number | null,
+  figure: (run: R) => number | null,
 ): PairedMean | null {
   const differences = own.flatMap((run) => {
     const pair = runs.find(({ name, seed }) => name === other && seed === run.seed);

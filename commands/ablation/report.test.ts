@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../lib/cli/paths.ts';
-import { counted, fixed, gain, markdownTable, share, withSection } from './report.ts';
+import { change, counted, fixed, gain, markdownTable, share, withSection } from './report.ts';
 
 describe('tables', () => {
   it('are Markdown, with a dash for what is not known', () => {
@@ -12,6 +12,8 @@ describe('tables', () => {
   it('show gains with their interval, where there is one', () => {
     expect(gain({ value: 0.042, low: -0.01, high: 0.094, pairs: 5 })).toBe('+4.2 pt (−1.0 pt … +9.4 pt)');
     expect(gain({ value: 0.042, low: null, high: null, pairs: 1 })).toBe('+4.2 pt');
+    expect(change({ value: 0.042, low: -0.01, high: 0.094, pairs: 5 })).toBe('+0.04 (−0.01 … +0.09)');
+    expect([change({ value: -0.5, low: null, high: null, pairs: 1 }, 1), change(null)]).toEqual(['−0.5', null]);
     expect([gain(null), share(null), share(0.5, 0), fixed(undefined), fixed(1.25, 1)]).toEqual([
       ...[null, null, '50%', null, '1.3'],
     ]);

@@ -26,6 +26,14 @@ export function gain(difference: PairedMean | null): string | null {
   return low === null || high === null ? signed(value) : `${signed(value)} (${signed(low)} … ${signed(high)})`;
 }
 
+/** The same of a figure that is no share: `+0.04 (+0.01 … +0.07)`. */
+export function change(difference: PairedMean | null, digits = 2): string | null {
+  if (difference === null) return null;
+  const { value, low, high } = difference;
+  const number = (x: number) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
+  return low === null || high === null ? number(value) : `${number(value)} (${number(low)} … ${number(high)})`;
+}
+
 /** A share in percent, or null. */
 export function share(value: number | null | undefined, digits = 1): string | null {
   return value == null ? null : percent(value, digits);

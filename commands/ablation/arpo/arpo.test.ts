@@ -231,7 +231,7 @@ describe('the section', () => {
     const { text } = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
     expect(text).toContain('| KTO | – / – | – / – | 24.6% | 37.5% | 37.5% | – | – | – | – |');
     expect(text).toContain('| KTO over base | +12.5 pt | – | – |');
-    expect(text).toContain('| KTO | 25% (16 of 64) | 13% (8 of 64) | 25% (2 of 8) |');
+    expect(text).toContain('| KTO | 25% (16 of 64) | – | 13% (8 of 64) | 25% (2 of 8) |');
     expect(text).not.toContain('GRPO over');
   });
 
@@ -245,9 +245,34 @@ describe('the section', () => {
     expect(none.pictures).toEqual({});
     const both = [run('grpo', 0.5, { stretches: [stretch] }), run('all', 0.5, { stretches: [stretch] })];
     const { text, pictures } = arpoSection(settings, both, 40);
-    expect(text.match(/^### .*/gm)).toEqual(['### Replay', '### Self-correction', '### Task selection']);
-    expect(text).toContain('| 8 | 0.50 | 0.25 | 1.00 | – | – | – |');
+    expect(text.match(/^### .*/gm)).toEqual(['### Replay', '### Task selection']);
+    expect(text).toContain(
+      '| rollouts | ARPO: with replay, reward | spread in groups | groups that vary | GRPO, reward |',
+    );
+    expect(text).toContain('| 8 | – | – | – | 0.50 | 0.25 | 1.00 |');
+    expect(text).not.toContain('the whole training');
     expect(Object.keys(pictures)).toEqual(['arpo-replay.svg', 'arpo-selection.svg']);
+  });
+
+  it('compares what differs in one idea by seed: the rollouts of training, the case, and the selection', () => {
+    const stretches = (...rewards: number[]) =>
+      rewards.map((reward, index) => ({ rollouts: 8 * index, reward, spread: 0.25, varied: reward }));
+    const solved = (successes: number) => ({ rollouts: 64, successes, returned: 8, corrected: 2 });
+    const all = (success: number) => ({ 'rollouts/all': { success, coverage: 1, steps: 3, rollouts: 8, tasks: {} } });
+    const runs = [
+      run('base', 0.25, { corrections: solved(16) }),
+      run('grpo', 0.5, { stretches: stretches(0.25, 0.5), corrections: solved(32) }),
+      run('arpo', 0.625, { stretches: stretches(0.25, 0.75) }),
+      { ...run('selected', 0.5), measures: all(0.5) },
+      { ...run('all', 0.5), measures: all(0.625) },
+    ];
+    const { text } = arpoSection(settings, runs, 40);
+    expect(text).toContain('| ARPO: with replay over GRPO | +12.5 pt | – | – |');
+    expect(text).toContain('| ARPO: with replay over GRPO | reward | spread in groups | groups that vary |');
+    expect(text).toContain('| the whole training | +0.13 | +0.00 | +0.13 |');
+    expect(text).toContain('| its second half | +0.25 | +0.00 | +0.25 |');
+    expect(text).toContain('| GRPO | 50% (32 of 64) | +25.0 pt | 13% (8 of 64) | 25% (2 of 8) |');
+    expect(text).toContain('| the first over the second | −12.5 pt | – |');
   });
 
   it('marks what has not learned: not the base, nor a run of which that is not known', () => {

@@ -1,7 +1,8 @@
 import { curvesSvg } from '../../../lib/report/curves.ts';
+import type { PairedMean } from '../../../lib/report/paired.ts';
 import { meanOf, pairedBySeed } from '../compare.ts';
 import type { RunRecord } from '../job.ts';
-import { counted, fixed, gain, IDLE, markdownTable, type Section, share, type Table } from '../report.ts';
+import { change, counted, fixed, gain, IDLE, markdownTable, type Section, share, type Table } from '../report.ts';
 import type { Stretch } from '../rollouts.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import { sumOf } from './correction.ts';
@@ -9,8 +10,13 @@ import type { ArpoRun } from './details.ts';
 import { type ArpoSettings, CUT } from './pieces.ts';
 import { CASE } from './tasks.ts';
 
-const SETS = ['in-domain', 'out-of-domain', 'heldout'] as const;
-const MEASURES = SETS.flatMap((set) => [`${set}-standard`, `${set}-hard`]);
+const SETS = [
+  { name: 'in-domain', head: 'in domain' },
+  { name: 'out-of-domain', head: 'out of domain' },
+  { name: 'heldout', head: 'held-out' },
+] as const;
+const PROTOCOLS = ['standard', 'hard'] as const;
+const MEASURES = SETS.flatMap(({ name }) => PROTOCOLS.map((protocol) => `${name}-${protocol}`));
 
 /** Success of a run in a measure. */
 export const successIn = (run: RunRecord, name: string): number | null =>
@@ -34,17 +40,23 @@ export function arpoSection(settings: ArpoSettings, runs: readonly ArpoRun[], se
           '### Replay',
           'Mean reward of the rollouts in training. ARPO’s paper has 0.75 with replay and 0.65 without, apart from about step 30 on.',
           markdownTable(stretchTable(curves, REPLAY)),
+          ...comparison(runs, REPLAY),
           '![Mean reward with and without replay](results/arpo-replay.svg)',
         ]
       : []),
-    '### Self-correction',
-    `\`${CASE}\`: one format of a menu is wanted; a wrong one can be undone. *Came back*: rollouts that returned to a screen that they had left. In the paper’s case, a subscript, success went from 25% to 62.5%.`,
-    markdownTable(corrections(runs)),
+    ...(runs.some(({ details }) => details.corrections !== null)
+      ? [
+          '### Self-correction',
+          `\`${CASE}\`: one format of a menu is wanted; a wrong one can be undone. *Came back*: rollouts that returned to a screen that they had left. In the paper’s case, a subscript, success went from 25% to 62.5%.`,
+          markdownTable(corrections(runs)),
+        ]
+      : []),
     ...(ran(SELECTED)
       ? [
           '### Task selection',
           'The same number of rollouts of the selected tasks, and of all. The paper’s selected tasks learn faster and keep a higher spread of rewards within groups.',
           markdownTable(stretchTable(curves, SELECTED)),
+          ...comparison(runs, SELECTED),
           markdownTable(selection(runs)),
           '![Spread of rewards within groups](results/arpo-selection.svg)',
         ]
@@ -66,9 +78,11 @@ export function arpoSection(settings: ArpoSettings, runs: readonly ArpoRun[], se
   return { name: 'arpo', text, pictures };
 }
 
-/** Arms whose curves stand beside each other. */
-const REPLAY = ['grpo', 'arpo'] as const;
+/** Arms whose curves stand beside each other: what is compared, and with what. */
+const REPLAY = ['arpo', 'grpo'] as const;
 const SELECTED = ['selected', 'all'] as const;
+
+const labelOf = (arm: string) => [...COMPARED, ...SELECTION].find(({ name }) => name === arm)!.label;
 
 /** The name of an arm in a table, marked where one of its runs has not learned. */
 function nameOf({ label }: ArpoArm, own: readonly ArpoRun[]): string {
@@ -95,7 +109,7 @@ function successes(runs: readonly ArpoRun[]): Table {
   return {
     head: [
       ...['', 'ARPO’s paper: in / out of domain', 'OSWorld standard / hard', 'offline comparison'],
-      ...['in domain: standard', 'hard', 'out of domain: standard', 'hard', 'held-out: standard', 'hard'],
+      ...SETS.flatMap(({ head }) => [`${head}: standard`, 'hard']),
     ],
     rows: present(COMPARED, runs).map(({ arm, own }) => [
       nameOf(arm, own),
@@ -108,18 +122,54 @@ function successes(runs: readonly ArpoRun[]): Table {
 }
 
 function gains(runs: readonly RunRecord[]): Table {
-  const row = (arm: ArpoArm, other: string): (string | null)[] => [
-    `${arm.label} over ${other}`,
-    ...SETS.map((set) => {
-      const own = runs.filter((run) => run.name === arm.name);
-      return gain(pairedBySeed(own, runs, other, (run) => successIn(run, `${set}-hard`)));
-    }),
+  const row = (arm: string, other: string): (string | null)[] => [
+    `${labelOf(arm)} over ${labelOf(other)}`,
+    ...SETS.map(({ name }) => gain(pairOf(runs, arm, other, (run) => successIn(run, `${name}-hard`)))),
   ];
-  const arms = present(COMPARED, runs).map(({ arm }) => arm);
-  const rows = arms.filter(({ name }) => name !== 'base').map((arm) => row(arm, 'base'));
-  const arpo = arms.find(({ name }) => name === 'arpo');
-  return { head: ['', ...SETS], rows: arpo ? [...rows, row(arpo, 'grpo')] : rows };
+  const arms = present(COMPARED, runs).map(({ arm }) => arm.name);
+  const rows = arms.filter((name) => name !== 'base').map((name) => row(name, 'base'));
+  return {
+    head: ['', ...SETS.map(({ head }) => head)],
+    rows: arms.includes('arpo') ? [...rows, row(...REPLAY)] : rows,
+  };
 }
+
+/** Differences of a figure between the runs of two arms, paired by seed; null where no seed has both. */
+function pairOf<R extends RunRecord>(
+  runs: readonly R[],
+  arm: string,
+  other: string,
+  figure: (run: R) => number | null,
+): PairedMean | null {
+  const own = runs.filter(({ name }) => name === arm);
+  return pairedBySeed(own, runs, other, figure);
+}
+
+/** How the rollouts of two arms differ in training, over all of it and over its second half; nothing of one alone. */
+function comparison(runs: readonly ArpoRun[], [arm, other]: readonly [string, string]): string[] {
+  const parts = { 'the whole training': 0, 'its second half': 0.5 };
+  const rows = Object.entries(parts).map(([part, from]) => [
+    part,
+    ...FIGURES.map(({ figure }) =>
+      change(
+        pairOf(runs, arm, other, ({ details: { stretches } }) =>
+          meanOf(stretches.slice(Math.floor(from * stretches.length)).map(figure)),
+        ),
+      ),
+    ),
+  ]);
+  if (rows.every((cells) => cells.slice(1).every((cell) => cell === null))) return [];
+  return [
+    markdownTable({ head: [`${labelOf(arm)} over ${labelOf(other)}`, ...FIGURES.map(({ head }) => head)], rows }),
+  ];
+}
+
+/** What the rollouts of a training are looked at for. */
+const FIGURES = [
+  { head: 'reward', figure: ({ reward }: Stretch) => reward },
+  { head: 'spread in groups', figure: ({ spread }: Stretch) => spread },
+  { head: 'groups that vary', figure: ({ varied }: Stretch) => varied },
+] as const;
 
 function corrections(runs: readonly ArpoRun[]): Table {
   const rows: (string | null)[][] = [];
@@ -128,18 +178,24 @@ function corrections(runs: readonly ArpoRun[]): Table {
     if (parts.length === 0) continue;
     const { rollouts, successes: solved, returned, corrected } = sumOf(parts);
     const of = (count: number, all: number) => (all > 0 ? `${share(count / all, 0)} (${count} of ${all})` : null);
-    rows.push([arm.label, of(solved, rollouts), of(returned, rollouts), of(corrected, returned)]);
+    const rate = ({ details }: ArpoRun) =>
+      details.corrections === null ? null : details.corrections.successes / details.corrections.rollouts;
+    const over = arm.name === 'base' ? null : gain(pairedBySeed(own, runs, 'base', rate));
+    rows.push([arm.label, of(solved, rollouts), over, of(returned, rollouts), of(corrected, returned)]);
   }
-  return { head: ['', 'success', 'came back', 'success where it came back'], rows };
+  return { head: ['', 'success', 'over the base', 'came back', 'success where it came back'], rows };
 }
 
 function selection(runs: readonly ArpoRun[]): Table {
+  const sets = ['all', 'heldout'];
+  const rows = present(SELECTION, runs).map(({ arm, own }) => [
+    nameOf(arm, own),
+    ...sets.map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
+  ]);
+  const gains = sets.map((name) => gain(pairOf(runs, ...SELECTED, (run) => successIn(run, name))));
   return {
     head: ['', 'success on all training tasks', 'held-out'],
-    rows: present(SELECTION, runs).map(({ arm, own }) => [
-      nameOf(arm, own),
-      ...['all', 'heldout'].map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
-    ]),
+    rows: gains.every((cell) => cell === null) ? rows : [...rows, ['the first over the second', ...gains]],
   };
 }
 
@@ -171,11 +227,10 @@ function meanCurve(seeds: readonly Stretch[][], figure: (stretch: Stretch) => nu
 function stretchTable(curves: Curves, names: readonly string[]): Table {
   const columns = names.flatMap((name) => {
     const seeds = curves.get(name) ?? [];
-    return [
-      { head: `${name}: reward`, curve: meanCurve(seeds, ({ reward }) => reward) },
-      { head: 'spread in groups', curve: meanCurve(seeds, ({ spread }) => spread) },
-      { head: 'groups that vary', curve: meanCurve(seeds, ({ varied }) => varied) },
-    ];
+    return FIGURES.map(({ head, figure }, index) => ({
+      head: index === 0 ? `${labelOf(name)}, ${head}` : head,
+      curve: meanCurve(seeds, figure),
+    }));
   });
   const longest = columns.reduce((most, { curve }) => (curve.length > most.length ? curve : most), columns[0]!.curve);
   return {
@@ -198,7 +253,7 @@ function picture(
     x: 'rollouts',
     y: '',
     curves: names.map((name) => ({
-      name,
+      name: labelOf(name),
       points: meanCurve(curves.get(name) ?? [], figure).flatMap(({ rollouts, value }) =>
         value === null ? [] : [{ x: rollouts, y: value }],
       ),
