@@ -2,6 +2,17 @@ import { resolvePath } from '../lib/cli/input.ts';
 import type { CommandContext, OptionSpec } from '../lib/cli/spec.ts';
 import type { TaskFilter } from '../lib/osworld/load.ts';
 
+/** Where a subcommand that looks at tasks takes them from. */
+export const FROM_OPTION: OptionSpec = {
+  name: 'from',
+  type: 'string',
+  value: 'DIR|FILE|-',
+  required: true,
+  describe:
+    'A folder of task files, one task file, a list of ids beside its tasks, an NDJSON file, or - for standard input',
+  group: 'Which',
+};
+
 /** Which tasks of a source to take; conditions add up. */
 export const TASK_FILTERS: readonly OptionSpec[] = [
   {

@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
-import { TASK_FILTERS } from '../task_filter.ts';
+import { FROM_OPTION, TASK_FILTERS } from '../task_filter.ts';
 import { buildImage } from './build_image_spec.ts';
 import { act, screenshot, up } from './desktops_spec.ts';
 import { FLEET_COMMANDS } from './fleet_spec.ts';
@@ -12,21 +12,7 @@ const tasks: CommandSpec = {
   summary: 'Print tasks as records',
   description:
     'Reads OSWorld task files and prints one task record each, in the order of their paths, and a summary. Filters add up.',
-  options: [
-    {
-      name: 'from',
-      type: 'string',
-      value: 'DIR|FILE|-',
-      required: true,
-      describe:
-        'A folder of task files, one task file, a list of ids beside its tasks, an NDJSON file, or - for standard input',
-      group: 'Which',
-    },
-    ...TASK_FILTERS,
-    ...OUTPUT_OPTIONS,
-    ...COMMON_OPTIONS,
-    DRY_RUN_OPTION,
-  ],
+  options: [FROM_OPTION, ...TASK_FILTERS, ...OUTPUT_OPTIONS, ...COMMON_OPTIONS, DRY_RUN_OPTION],
   examples: [
     { command: 'dart-env tasks --from fixtures/tasks/embedded --table', describe: 'the tasks of the embedded suite' },
     {

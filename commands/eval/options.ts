@@ -46,17 +46,6 @@ export const VERDICT_OPTIONS: readonly OptionSpec[] = [
   REPORT_OPTION,
 ];
 
-/** Where `check` and `fetch-assets` take tasks from. */
-export const FROM_OPTION: OptionSpec = {
-  name: 'from',
-  type: 'string',
-  value: 'DIR|FILE|-',
-  required: true,
-  describe:
-    'A folder of task files, one task file, a list of ids beside its tasks, an NDJSON file, or - for standard input',
-  group: 'Which',
-};
-
 /** How scores are to be read; see docs/osworld.md. */
 export const PROTOCOL_OPTION: OptionSpec = {
   name: 'protocol',

@@ -1,8 +1,8 @@
 import { COMMON_OPTIONS, DRY_RUN_OPTION, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec } from '../../lib/cli/spec.ts';
 import { CACHE_OPTIONS } from '../asset_options.ts';
-import { TASK_FILTERS } from '../task_filter.ts';
-import { BRIDGE_OPTION, FROM_OPTION, PROTOCOL_OPTION } from './options.ts';
+import { FROM_OPTION, TASK_FILTERS } from '../task_filter.ts';
+import { BRIDGE_OPTION, PROTOCOL_OPTION } from './options.ts';
 import { whoeverReads } from './verdict_stands.ts';
 
 /** `dart-eval check`: what tasks need. */
