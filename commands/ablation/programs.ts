@@ -72,7 +72,7 @@ export const ARPO = {
     SEEDS: COMMON.SEEDS,
     TRAJECTORIES: { otherwise: 4096, describe: 'rollouts that each arm learns from' },
     LIMIT_SECONDS: { otherwise: 600, describe: 'an online arm that has not made its rollouts by then ends' },
-    OFFLINE_SECONDS: { otherwise: 180, describe: 'an arm that learns from stored rollouts ends by then' },
+    OFFLINE_SECONDS: { otherwise: 600, describe: 'an arm that has not learned from the stored rollouts by then ends' },
     IN_DOMAIN: { otherwise: 32, describe: 'tasks that are learned from' },
     SELECT_ROLLOUTS: { otherwise: 16, describe: 'rollouts of each training task that tasks are selected by' },
     REPEATS: COMMON.REPEATS,

@@ -275,6 +275,18 @@ describe('the section', () => {
     expect(text).toContain('| the first over the second | −12.5 pt | – |');
   });
 
+  it('names the runs that ended by their limit, with less learned than others', () => {
+    const ended = (name: string, seconds: number, trajectories: number) => ({
+      ...run(name, 0.5),
+      cuts: { rollouts: { seconds, trajectories, version: 1 } },
+    });
+    const early = [ended('base', 700, 16), ended('dpo', 601, 16), ended('kto', 599, 16), ended('arpo', 601, 15)];
+    expect(arpoSection(settings, early, 40).text).toContain(
+      'Ended by their limit of seconds before they had learned from all rollouts: “DPO”, seed 1; “ARPO: with replay”, seed 1.',
+    );
+    expect(arpoSection(settings, [ended('grpo', 900, 16)], 40).text).not.toContain('Ended by their limit');
+  });
+
   it('marks what has not learned: not the base, nor a run of which that is not known', () => {
     const runs = [run('base', 0.25, { updates: null }), run('dpo', 0.25), run('kto', 0.375, { updates: 0 })];
     const { text } = arpoSection(settings, runs, 40);

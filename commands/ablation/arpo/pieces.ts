@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DartError } from '../../../lib/errors.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
 import type { Task, Trajectory } from '../../../lib/stream/records.ts';
-import { identityOf, idleLine, type Piece, trainingPiece } from '../job.ts';
+import { identityOf, idleLine, type Piece, type RunRecord, trainingPiece } from '../job.ts';
 import type { Base } from '../plan.ts';
 import { type Environment, Variables } from '../program.ts';
 import { ARPO } from '../programs.ts';
@@ -26,7 +26,7 @@ export interface ArpoSettings {
   trajectories: number;
   /** An online arm that has not made so many by then ends. */
   limitSeconds: number;
-  /** An arm that learns from stored rollouts ends by then. */
+  /** An arm that has not learned from the stored rollouts by then ends. */
   offlineSeconds: number;
   inDomain: number;
   /** Rollouts of each training task that tasks are selected by. */
@@ -102,6 +102,18 @@ async function idsIn(path: string, type: string): Promise<Set<string>> {
   return ids;
 }
 
+/** About how long an arm learns from a stored rollout, on two cores. */
+const SECONDS_A_STORED_ROLLOUT = 0.03;
+
+/** True where a run ended by its limit of seconds, before it had learned from all the rollouts that others learned from. */
+export function endedEarly(settings: ArpoSettings, { name, cuts }: RunRecord): boolean {
+  const arm = settings.arms.find((each) => each.name === name);
+  const moment = cuts[CUT];
+  if (arm === undefined || moment === undefined) return false;
+  if (arm.kind === 'online') return moment.trajectories < settings.trajectories;
+  return arm.kind === 'offline' && moment.seconds >= settings.offlineSeconds;
+}
+
 /** What the runs of a comparison begin with. */
 export interface Given {
   base: Base;
@@ -128,7 +140,8 @@ export function pieceOf(
   return {
     ...{ name: arm.name, dir, seed, made, details },
     kind: arm.kind,
-    seconds: arm.kind === 'none' ? 2 : settings.offlineSeconds / 2,
+    seconds:
+      arm.kind === 'none' ? 2 : Math.min(settings.offlineSeconds, settings.trajectories * SECONDS_A_STORED_ROLLOUT),
     train: async (stop) => {
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { recursive: true });

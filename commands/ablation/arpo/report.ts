@@ -7,7 +7,7 @@ import type { Stretch } from '../rollouts.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import { sumOf } from './correction.ts';
 import type { ArpoRun } from './details.ts';
-import { type ArpoSettings, CUT } from './pieces.ts';
+import { type ArpoSettings, CUT, endedEarly } from './pieces.ts';
 import { CASE } from './tasks.ts';
 
 const SETS = [
@@ -32,7 +32,7 @@ export function arpoSection(settings: ArpoSettings, runs: readonly ArpoRun[], se
     `${counted(runs.length, 'run')}, ${counted(seeds, 'paired seed')}; ${inDomain} tasks are learned from, drawn from the ${selected} that the base policy solves at least once in ${selectRollouts} rollouts. Each arm learns from ${trajectories} rollouts of them: reject sampling, DPO and KTO from the very same of the base policy, GRPO and ARPO from their own. Out of domain are all other training tasks, and the held-out variants. Success over ${repeats} rollouts a task at temperature 1, at most 15 steps; standard counts the last action at the limit as FAIL, hard does not. ARPO’s own figures (arXiv 2505.16282) are of OSWorld tasks.`,
     ...(sample === null ? [] : [`A trial: only ${sample} tasks in each evaluation, drawn by its seed.`]),
     markdownTable(successes(runs)),
-    ...notesOf(runs),
+    ...notesOf(settings, runs),
     'Gains, paired by seed, with Student’s 95% interval over the seeds (hard protocol):',
     markdownTable(gains(runs)),
     ...(ran(REPLAY)
@@ -90,8 +90,11 @@ function nameOf({ label }: ArpoArm, own: readonly ArpoRun[]): string {
 }
 
 /** What the table of successes does not show: arms without a run, and runs that did not learn. */
-function notesOf(runs: readonly ArpoRun[]): string[] {
+function notesOf(settings: ArpoSettings, runs: readonly ArpoRun[]): string[] {
   const arms = [...COMPARED, ...SELECTION];
+  const early = runs
+    .filter((run) => endedEarly(settings, run))
+    .map(({ name, seed }) => `“${labelOf(name)}”, seed ${seed}`);
   const missing = arms.filter(({ name }) => !runs.some((run) => run.name === name)).map(({ label }) => `“${label}”`);
   const idle = arms.flatMap(({ name, label }) =>
     runs.filter((run) => run.name === name && run.details.updates === 0).map(({ seed }) => `“${label}”, seed ${seed}`),
@@ -99,6 +102,9 @@ function notesOf(runs: readonly ArpoRun[]): string[] {
   return [
     ...(idle.length > 0
       ? [`${IDLE} Not one update: ${idle.join('; ')}. What was measured is the policy that it began with.`]
+      : []),
+    ...(early.length > 0
+      ? [`Ended by their limit of seconds before they had learned from all rollouts: ${early.join('; ')}.`]
       : []),
     ...(missing.length > 0 ? [`Arms that were not run: ${missing.join(', ')}.`] : []),
   ];
