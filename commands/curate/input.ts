@@ -1,9 +1,9 @@
-import { checkInputs, openInput, resolvePath } from '../../lib/cli/input.ts';
+import { checkInputs, leaveOut, openInput, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
 import { recordRejected } from '../../lib/curation/events.ts';
-import { DartError } from '../../lib/errors.ts';
+import type { DartError } from '../../lib/errors.ts';
 import { followFile } from '../../lib/stream/follow.ts';
 import { type ByteSource, type ReadOptions, type ReadRecord, readBatches } from '../../lib/stream/reader.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
@@ -62,9 +62,7 @@ export async function* partBatches(
  * @returns the event that stands in its place.
  */
 export function skipRecord(context: CommandContext, skipped: Skipped, error: unknown): AnyRecord {
-  if (context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
-  skipped.count += 1;
-  logOf(context).warnOften('records left out', `left out: ${error.describe()}`);
+  leaveOut(context, skipped, error);
   return recordRejected(error);
 }
 

@@ -36,17 +36,19 @@ export async function run(context: CommandContext): Promise<number> {
   const rows: [string, string, number, number, number, string][] = [];
   let short = 0;
   for (const { baseline, dropped: reason } of selection.results(tasks)) {
-    const { task_id, domain, successes, rollouts: seen, errors } = baseline;
+    const { task_id, successes, rollouts: seen, errors } = baseline;
+    const task = tasks.get(task_id);
+    // A task file knows its domain; rollouts that came from elsewhere may not.
+    const domain = task?.domain ?? baseline.domain;
     rows.push([task_id, domain, successes, seen, errors, reason ?? 'kept']);
     if (seen < rollouts) short += 1;
-    const task = tasks.get(task_id);
     const event = { task_id, domain, successes, rollouts: seen, errors };
     if (reason !== null) {
       dropped[reason] += 1;
       await output.write({ type: 'event', v: SCHEMA_VERSION, event: 'task_dropped', reason, ...event });
       continue;
     }
-    kept.push({ task_id, domain: task?.domain ?? domain, known: task !== undefined });
+    kept.push({ task_id, domain, known: task !== undefined });
     await output.write(task ?? { type: 'event', v: SCHEMA_VERSION, event: 'task_selected', ...event });
   }
   await writeList(context, kept);

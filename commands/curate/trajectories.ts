@@ -1,4 +1,4 @@
-import { readInputs } from '../../lib/cli/input.ts';
+import { orLeftOut, readInputs } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -7,14 +7,14 @@ import { count } from '../../lib/curation/tally.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import { type AnyRecord, SCHEMA_VERSION, type Trajectory } from '../../lib/stream/records.ts';
 import { givenBlobs } from './blobs.ts';
-import { type Skipped, skipRecord } from './input.ts';
+import type { Skipped } from './input.ts';
 import { noTrajectory, tellOfMissing } from './tell.ts';
 
 export interface TrajectoryReading {
   skipped: Skipped;
   /** Trajectories left out because `--blobs` lacks one of their screenshots. */
   missingScreenshot: number;
-  /** Trajectories that came. */
+  /** Trajectories that came, bad ones aside. */
   count: number;
   /** Takes records of other types, and events. */
   passOn: (record: AnyRecord) => Promise<void>;
@@ -44,10 +44,12 @@ export async function* readTrajectories(
         await state.passOn(record);
         continue;
       }
+      const trajectory = orLeftOut(context, state.skipped, () =>
+        checkTrajectory(parseRecord('trajectory', record, where), where),
+      );
+      if (trajectory === null) continue;
       state.count += 1;
       progress.update(() => `${state.count} trajectories`);
-      const trajectory = checked(context, record, where, state.skipped);
-      if (trajectory === null) continue;
       const lost = blobs && trajectory.steps.find((step) => !blobs.has(step.observation.screenshot.sha256));
       if (!lost) {
         yield trajectory;
@@ -60,15 +62,6 @@ export async function* readTrajectories(
     if (state.missingScreenshot > 0) tellOfMissing(context, state.missingScreenshot, state.count);
   } finally {
     progress.stop();
-  }
-}
-
-function checked(context: CommandContext, record: AnyRecord, where: string, skipped: Skipped): Trajectory | null {
-  try {
-    return checkTrajectory(parseRecord('trajectory', record, where), where);
-  } catch (error) {
-    skipRecord(context, skipped, error);
-    return null;
   }
 }
 

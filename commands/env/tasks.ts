@@ -1,8 +1,8 @@
-import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
+import { orLeftOut, readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { printTable } from '../../lib/cli/table.ts';
-import { DartError, EXIT } from '../../lib/errors.ts';
+import { EXIT } from '../../lib/errors.ts';
 import { filterTasks, loadTasks } from '../../lib/osworld/load.ts';
 import { parseRecord } from '../../lib/stream/parse.ts';
 import type { AnyRecord, Task } from '../../lib/stream/records.ts';
@@ -44,18 +44,13 @@ async function* chosen(context: CommandContext, skipped: { count: number }, pass
 /** Tasks from standard input; what is no task goes through at once. */
 async function readTasks(context: CommandContext, skipped: { count: number }, passOn: PassOn): Promise<Task[]> {
   const tasks: Task[] = [];
-  const onBad = skipping(context, skipped);
   for await (const { record, where } of readInputs(context, ['-'], skipped)) {
     if (record.type !== 'task') {
       await passOn(record);
       continue;
     }
-    try {
-      tasks.push(parseRecord('task', record, where));
-    } catch (error) {
-      if (onBad === undefined || !(error instanceof DartError)) throw error;
-      onBad(error);
-    }
+    const task = orLeftOut(context, skipped, () => parseRecord('task', record, where));
+    if (task !== null) tasks.push(task);
   }
   return tasks;
 }

@@ -101,6 +101,15 @@ describe('the gates of dart-eval', () => {
     expect(scored.err).toContain('they take no part in the comparison');
   });
 
+  it('score what can be read, where a line that is no trajectory may be skipped', async () => {
+    const [first, ...rest] = TRAJECTORIES.split('\n');
+    const stdin = [first, '{"type":"trajectory","v":1,"task_id":5}', ...rest].join('\n');
+    expect((await evaluate(['score', '-'], { stdin })).err).toContain('stdin:2: not a valid trajectory');
+    const { summary, err } = await evaluate(['score', '-', '--on-error', 'skip'], { stdin });
+    expect(err).toContain('left out: stdin:2: not a valid trajectory');
+    expect(summary).toMatchObject({ skipped: 1, rollouts: 3 });
+  });
+
   it('tell a rate and a threshold apart that look alike', async () => {
     const { err } = await evaluate(['score', '-', '--fail-under', '0.66668', '--gate', 'errors-as-zero'], {
       stdin: TRAJECTORIES,

@@ -1,4 +1,4 @@
-import { readInputs } from '../../lib/cli/input.ts';
+import { orLeftOut, readInputs } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { Progress } from '../../lib/cli/progress.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -26,8 +26,9 @@ export async function run(context: CommandContext): Promise<number> {
         seen.others.set(record.type, (seen.others.get(record.type) ?? 0) + 1);
         continue;
       }
+      const trajectory = orLeftOut(context, skipped, () => parseRecord('trajectory', record, where));
+      if (trajectory === null) continue;
       seen.trajectories += 1;
-      const trajectory = parseRecord('trajectory', record, where);
       if (evaluation.add(trajectory)) choice.add(trajectory);
       else seen.repeated += 1;
       progress.update(() => `${seen.trajectories} trajectories of ${evaluation.tasks} tasks`);

@@ -1,5 +1,4 @@
-import { readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
-import { logOf } from '../../lib/cli/log.ts';
+import { leaveOut, readInputs, resolvePath, skipping } from '../../lib/cli/input.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { NoInput } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
@@ -88,9 +87,7 @@ class StandardInput {
       try {
         if (!this.#take(found)) await pass(found.record);
       } catch (error) {
-        if (this.#context.options['on-error'] !== 'skip' || !(error instanceof DartError)) throw error;
-        this.#skipped.count += 1;
-        logOf(this.#context).warnOften('records left out', `left out: ${error.describe()}`);
+        leaveOut(this.#context, this.#skipped, error);
       }
     }
   }

@@ -71,6 +71,16 @@ describe('dart-rollout show', () => {
     expect((await show(['-'], { stdin: '{"type":"trajectory","v":1}' })).err).toMatch(/^dart-rollout: stdin:1: /);
   });
 
+  it('leaves out what is no trajectory, where that is asked for', async () => {
+    const bad = '{"type":"trajectory","v":1,"task_id":5}\n';
+    writeFileSync(join(dir, 'bad.ndjson'), bad + readFileSync(join(dir, 'run.ndjson'), 'utf8'));
+    const refused = await show(['bad.ndjson']);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('bad.ndjson:1: not a valid trajectory')]);
+    const skipped = await show(['bad.ndjson', '--on-error', 'skip', '--index', '1']);
+    expect([skipped.code, skipped.err]).toEqual([0, expect.stringContaining('left out: bad.ndjson:1')]);
+    expect(skipped.out).toContain('do more');
+  });
+
   it('writes a page of one trajectory, or of all', async () => {
     const one = await show(['run.ndjson', '--id', 'second', '--html', 'one.html', '--blobs', 'blobs']);
     expect([one.code, one.out, one.err]).toEqual([0, '', '']);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { readInputs, resolvePath } from '../../lib/cli/input.ts';
+import { orLeftOut, readInputs, resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import { xdgFolder } from '../../lib/cli/paths.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -46,9 +46,11 @@ async function choose(context: CommandContext): Promise<Trajectory[]> {
   const all = id === undefined && index === undefined && html !== undefined;
   const found: Trajectory[] = [];
   let count = 0;
-  for await (const { record, where } of readInputs(context)) {
+  const skipped = { count: 0 };
+  for await (const { record, where } of readInputs(context, context.positionals, skipped)) {
     if (record.type !== 'trajectory') continue;
-    const trajectory = parseRecord('trajectory', record, where);
+    const trajectory = orLeftOut(context, skipped, () => parseRecord('trajectory', record, where));
+    if (trajectory === null) continue;
     const wanted = id === undefined ? count === (index ?? 0) : isOf(trajectory, id);
     if (all || wanted) found.push(trajectory);
     count += 1;

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
-import type { DartError } from '../errors.ts';
+import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { type ReadRecord, readRecords } from '../stream/reader.ts';
 import { logOf } from './log.ts';
@@ -90,6 +90,30 @@ export function skipping(
     skipped.count += 1;
     logOf(context).warnOften('records left out', `left out: ${error.describe()}`);
   };
+}
+
+/**
+ * What a bad record does: ends the command, or with `--on-error skip` is told and counted in `skipped`.
+ * @param error what is wrong with it; what is no DartError is a fault of ours and ends the command always
+ */
+export function leaveOut(
+  context: CommandContext,
+  skipped: { count: number },
+  error: unknown,
+): asserts error is DartError {
+  const skip = skipping(context, skipped);
+  if (skip === undefined || !(error instanceof DartError)) throw error;
+  skip(error);
+}
+
+/** What `read` makes of a record that came; null for a bad one that is left out. @throws what `leaveOut` does. */
+export function orLeftOut<T>(context: CommandContext, skipped: { count: number }, read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    leaveOut(context, skipped, error);
+    return null;
+  }
 }
 
 function stoppable(stream: Readable, io: Io): Readable {
