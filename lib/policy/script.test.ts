@@ -54,6 +54,15 @@ describe('ScriptPolicy', () => {
     expect(told).toEqual(['os/one: the expert finds no widget for its step 2: "b"']);
   });
 
+  it('says nothing of an episode that random actions have led astray, only of one without any', async () => {
+    const told: string[] = [];
+    const policy = new ScriptPolicy(source, { noise: 0.3, tell: (line) => told.push(line) });
+    const screens = Array.from({ length: 30 }, () => 'a');
+    const said = await play(policy, ['a', 'b'], screens);
+    expect(said.some((text) => text.includes('the widget of step 2 is missing'))).toBe(true);
+    expect(told).toEqual([]);
+  });
+
   it('keeps episodes apart, and begins anew at step 0', async () => {
     const policy = new ScriptPolicy(source);
     expect(await play(policy, ['a', 'b'], ['ab'], 'e1')).toEqual([click('a')]);

@@ -26,6 +26,8 @@ interface Progress {
   /** The furthest step that was ever reached; getting further clears `recoveries`. */
   furthest: number;
   recoveries: number;
+  /** A random action was taken. */
+  strayed: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export class ScriptPolicy implements Policy {
   readonly #told = new Set<string>();
   readonly #progress = new EpisodeMemory<Progress>();
 
-  /** @param options.tell Told where an expert gives up: without it a task that cannot be done looks like one that failed. */
+  /** @param options.tell Told where an expert gives up of itself: without it a task that cannot be done looks like one that failed. */
   constructor(source: ExpertSource, options: { noise?: number; tell?: (line: string) => void } = {}) {
     this.#source = source;
     this.#tell = options.tell ?? (() => {});
@@ -64,13 +66,17 @@ export class ScriptPolicy implements Policy {
       next: 0,
       furthest: 0,
       recoveries: 0,
+      strayed: false,
     }));
     const tree = await request.accessibility();
     const random = new Random(request.seed);
-    if (this.#noise > 0 && random.next() < this.#noise)
+    if (this.#noise > 0 && random.next() < this.#noise) {
+      progress.strayed = true;
       return unscoredReply(randomAction(random, request.screen, tree));
+    }
     const action = this.#expert(steps, progress, tree, request.screen);
-    if (action.type === 'fail' && progress.recoveries > MAX_RECOVERIES) {
+    // That random actions lead to where the expert knows no way is what they are for.
+    if (action.type === 'fail' && progress.recoveries > MAX_RECOVERIES && !progress.strayed) {
       const step = JSON.stringify(steps[progress.next]);
       const line = `${request.task.task_id}: the expert finds no widget for its step ${progress.next + 1}: ${step}`;
       if (!this.#told.has(line)) this.#tell(line);
