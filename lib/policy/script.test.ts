@@ -54,7 +54,7 @@ describe('ScriptPolicy', () => {
     expect(told).toEqual(['os/one: the expert finds no widget for its step 2: "b"']);
   });
 
-  it('says nothing of an episode that random actions have led astray, only of one without any', async () => {
+  it('says nothing of an episode that random actions have led astray', async () => {
     const told: string[] = [];
     const policy = new ScriptPolicy(source, { noise: 0.3, tell: (line) => told.push(line) });
     const screens = Array.from({ length: 30 }, () => 'a');
