@@ -7,7 +7,7 @@ import { fourDigits } from '../../lib/report/digits.ts';
 import { counted } from '../../lib/stream/counted.ts';
 import type { AnyRecord, Summary } from '../../lib/stream/records.ts';
 import { ReaderGone } from '../../lib/stream/writer.ts';
-import type { SessionOutput } from '../../lib/training/session.ts';
+import type { SessionOutput } from '../../lib/training/session_options.ts';
 import type { RunOutput } from './output.ts';
 import type { StopSwitch } from './stop.ts';
 import type { TensorBoard } from './tensorboard.ts';

@@ -67,9 +67,10 @@ export function defaultsOf(options: Options) {
 function learnerSettings(options: Options, maxUpdates: number | null): LearnerSettings {
   // The others read their whole input first, and know from it how many updates there will be.
   const online = options.objective === 'grpo';
-  const total = numberOf(options, 'lr-total-updates') ?? (online ? maxUpdates : null);
+  // Without it the schedule ends with --max-updates, less what the folder learned by other objectives.
+  const total = numberOf(options, 'lr-total-updates');
   const shape = options['lr-schedule'] as ScheduleShape;
-  if (online && shape !== 'constant' && total === null) {
+  if (online && shape !== 'constant' && total === null && maxUpdates === null) {
     throw new DartError(`--lr-schedule ${shape} needs to know how many updates there will be`, {
       hint: '--lr-total-updates N or --max-updates N',
     });

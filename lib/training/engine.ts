@@ -62,6 +62,8 @@ export interface Engine extends Spelling {
   scoreOld(examples: readonly Example[]): Promise<void>;
   /** One optimiser step. @throws DartError naming the sample that cannot be learned from. */
   step(batch: Batch, settings: StepSettings): Promise<StepResult>;
+  /** Keeps weights and optimiser as they are now. @returns what puts them back. Absent where there is no room for it. */
+  remember?(): () => void;
   /** Writes weights and optimiser into a folder that is there and empty. */
   save(folder: string, state: TrainerState): Promise<void>;
   /** Takes weights and optimiser of a folder that `save` filled. @throws DartError for files of another model. */

@@ -29,6 +29,27 @@ export interface UpdateResult {
   gradNorm: number;
   statistics: PolicyStatistics;
   more: TrainMetrics;
+  /** Where it was told to stop before its end; null where it came to it. */
+  left: LeftUpdate | null;
+}
+
+/** An update that was told to stop between two of its optimiser steps. */
+export interface LeftUpdate {
+  /** Optimiser steps that were taken, and those that it would have taken. */
+  done: number;
+  of: number;
+  /** Whether the weights are again those from before it. */
+  undone: boolean;
+}
+
+/** What is around an update. */
+export interface UpdateSurroundings {
+  /** The number of the update in the schedule, from 0; without it that of all. */
+  scheduled?: number;
+  /** Is looked at before each of several optimiser steps. */
+  signal?: AbortSignal;
+  /** Hears how far it is, before each of several optimiser steps. */
+  onStep?: (done: number, of: number) => void;
 }
 
 /** So many updates in a row were not finite that there is no sense in more. */
@@ -45,10 +66,8 @@ export class TooManyBadUpdates extends DartError {
 export class Learner {
   readonly engine: Engine;
   readonly settings: LearnerSettings;
-  /** The version that the weights are at: updates applied so far, and `rollbacks`. */
+  /** The version that the weights are at: updates applied so far, and numbers that going back to an earlier one took. */
   updates = 0;
-  /** Of these, numbers that going back to an earlier version took: the schedule knows nothing of them. */
-  rollbacks = 0;
   #badInRow = 0;
 
   constructor(engine: Engine, settings: LearnerSettings) {
@@ -57,21 +76,23 @@ export class Learner {
   }
 
   /** One update: every unit once per epoch, in `minibatches` optimiser steps. */
-  async update(batch: Batch): Promise<UpdateResult> {
-    const steps = this.#optimiserSteps(batch);
-    if (steps.length > 1 && batch.kind === 'policy') await this.engine.scoreOld(batch.units);
-    const lr = learningRate(this.settings.schedule, this.updates - this.rollbacks);
+  async update(batch: Batch, { scheduled, signal, onStep }: UpdateSurroundings = {}): Promise<UpdateResult> {
+    const planned = this.settings.epochs * this.#partsOf(batch);
+    if (planned > 1 && batch.kind === 'policy') await this.engine.scoreOld(batch.units);
+    const undo = planned > 1 ? this.engine.remember?.() : undefined;
+    const lr = learningRate(this.settings.schedule, scheduled ?? this.updates);
     const counts = { examples: examplesOf(batch).length, steps: 0 };
-    const sums = { loss: 0, gradNorm: 0, statistics: addStatistics([]), more: {} };
+    const sums = { loss: 0, gradNorm: 0, statistics: addStatistics([]), more: {}, left: null };
     const result: UpdateResult = { applied: true, ...counts, lr, ...sums };
-    for (const [i, part] of steps.entries()) {
-      const {
-        applied,
-        loss,
-        gradNorm,
-        statistics,
-        more = {},
-      } = await this.engine.step(part, { lr, onPolicy: i === 0 });
+    for (const part of this.#optimiserSteps(batch)) {
+      if (planned > 1) onStep?.(result.steps, planned);
+      if (planned > 1 && signal?.aborted) {
+        if (result.steps > 0) undo?.();
+        const left = { done: result.steps, of: planned, undone: result.steps === 0 || undo !== undefined };
+        return { ...result, applied: false, left };
+      }
+      const onPolicy = result.steps === 0;
+      const { applied, loss, gradNorm, statistics, more = {} } = await this.engine.step(part, { lr, onPolicy });
       if (!applied) break;
       result.statistics = addStatistics([result.statistics, statistics]);
       result.steps += 1;
@@ -93,20 +114,22 @@ export class Learner {
     if (this.#badInRow >= this.settings.maxBadUpdates) throw new TooManyBadUpdates(this.#badInRow, this.updates + 1);
   }
 
-  /** The units of each optimiser step; shuffled only where there is more than one, by seed and update. */
-  #optimiserSteps(batch: Batch): Batch[] {
-    const { minibatches, epochs, seed } = this.settings;
-    const parts = Math.min(minibatches, batch.units.length);
-    const steps: Batch[] = [];
+  #partsOf(batch: Batch): number {
+    return Math.min(this.settings.minibatches, batch.units.length);
+  }
+
+  /** The units of each optimiser step, one after the other; shuffled only where there is more than one, by seed and update. */
+  *#optimiserSteps(batch: Batch): Generator<Batch, void, void> {
+    const { epochs, seed } = this.settings;
+    const parts = this.#partsOf(batch);
     for (let epoch = 0; epoch < epochs; epoch++) {
       const order: unknown[] = [...batch.units];
       if (parts > 1) new Random(seed).fork(`update ${this.updates} epoch ${epoch}`).shuffle(order);
       for (let part = 0; part < parts; part++) {
         const units = order.slice(bound(part, parts, order.length), bound(part + 1, parts, order.length));
-        steps.push({ kind: batch.kind, units } as Batch);
+        yield { kind: batch.kind, units } as Batch;
       }
     }
-    return steps;
   }
 }
 

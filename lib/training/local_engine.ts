@@ -79,6 +79,10 @@ export class LocalEngine implements Engine {
     return { applied, loss: plan.loss ?? statistics.loss, gradNorm, statistics, more: plan.metrics };
   }
 
+  remember(): () => void {
+    return this.parameters.remember();
+  }
+
   async save(folder: string, { updates }: TrainerState): Promise<void> {
     const { parameters } = this;
     const weights = writeSafetensors(parameters.tensors(), { version: String(updates) });

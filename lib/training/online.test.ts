@@ -6,7 +6,8 @@ import { makeLearner } from './learner.testing.ts';
 import { type OnlineOptions, trainOnSamples } from './online.ts';
 import { PRESETS } from './presets.ts';
 import type { Publisher } from './publisher.ts';
-import { Session, type SessionLimits } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionLimits } from './session_options.ts';
 import { freshState } from './state.ts';
 
 /** A group of `steps` one-token replies by two trajectories: token 0 won, token 1 lost. */

@@ -118,6 +118,8 @@ class OnlineLoop {
   readonly skipped = new Map<string, number>();
   readonly passed = new PassedRecords();
   #updating = false;
+  /** An update was told to stop before its end. */
+  #left = false;
   /** When the last update ended. */
   #updated = performance.now();
   readonly #session: Session;
@@ -161,6 +163,8 @@ class OnlineLoop {
     }
     if (signal.aborted) return stopReason(signal);
     await this.#updateFrom(0.5);
+    // The last update may have been told to stop as well.
+    if (this.#left) return stopReason(signal);
     return this.#session.limit() ?? 'end-of-input';
   }
 
@@ -237,7 +241,7 @@ class OnlineLoop {
     const of = groupMetrics(groups, this.#session.learner.updates);
     const examples = groups.flatMap((group) => group.kept);
     await this.#session.passOver(useless, 'unspelt');
-    await this.#session.learn(
+    const outcome = await this.#session.learn(
       { kind: 'policy', units: examples },
       groups.map((group) => group.groupId),
       (result, duration) => ({
@@ -247,7 +251,8 @@ class OnlineLoop {
         'train/groups_held': this.#gatherer.held().length,
         'train/wait_s': waited,
       }),
-      seconds,
+      { seconds },
     );
+    this.#left = outcome === 'left';
   }
 }

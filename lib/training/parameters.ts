@@ -103,6 +103,17 @@ export class Parameters {
     this.step = step;
   }
 
+  /** Copies weights, moments and step. @returns what puts them back. */
+  remember(): () => void {
+    const vectors = [this.value, this.first, this.second].map((vector) => ({ vector, copy: vector.slice() }));
+    const { step } = this;
+    return () => {
+      for (const { vector, copy } of vectors) vector.set(copy);
+      this.step = step;
+      this.#model.setWeights(this.#views(this.value));
+    };
+  }
+
   #fill(vector: Float32Array, tensors: ReadonlyMap<string, WeightTensor>, prefix: string, where: string): void {
     for (const [name, view] of this.#views(vector)) {
       const data = tensors.get(prefix + name)?.data;

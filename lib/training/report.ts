@@ -1,5 +1,5 @@
 import type { Example } from './examples.ts';
-import type { UpdateResult } from './learner.ts';
+import type { LeftUpdate, UpdateResult } from './learner.ts';
 import type { TrainMetrics } from './metrics.ts';
 import type { SelectedGroup } from './selection.ts';
 
@@ -57,6 +57,20 @@ export function groupMetrics(groups: readonly SelectedGroup[], version: number):
     'train/tokenised_steps': count(kept, (e) => e.tokenised),
     'train/unspelt_steps': groups.reduce((sum, group) => sum + group.unspelt, 0),
   };
+}
+
+/**
+ * What is told of an update that was told to stop.
+ * @param at Its number, how many before it are lost with it, since no version has them, and why it was to stop.
+ */
+export function leftUpdate({ done, of }: LeftUpdate, at: { update: number; lost: number; why: string }): string {
+  const { update, lost, why } = at;
+  const first = update - lost;
+  const before = lost > 1 ? `, and so are updates ${first}-${update - 1}` : `, and so is update ${first}`;
+  const again = `the same command, which makes ${lost > 0 ? 'them' : 'it'} anew`;
+  const hint = why === 'max-seconds' ? 'a longer --max-seconds, fewer --epochs or --minibatches' : again;
+  const what = `stopped (${why}) after ${done} of ${of} optimiser steps of update ${update}`;
+  return `${what}: it is left out${lost > 0 ? before : ''}. Try: ${hint}`;
 }
 
 function count(examples: readonly Example[], holds: (example: Example) => boolean): number {

@@ -7,6 +7,7 @@ import { collectDemonstrations } from './demonstrations.ts';
 import type { Engine } from './engine.ts';
 import { learnInEpochs, type Material, updatesInEpochs } from './epochs.ts';
 import { type GuardRule, Guards } from './guards.ts';
+import { Place } from './learned.ts';
 import { Learner, type LearnerSettings, TooManyBadUpdates } from './learner.ts';
 import { trainOnSamples } from './online.ts';
 import { collectPreferences } from './preferences.ts';
@@ -14,8 +15,9 @@ import type { Objective } from './presets.ts';
 import type { Publisher } from './publisher.ts';
 import { Evaluations, type RollbackRules } from './rollback.ts';
 import { warmupAdvice } from './schedule.ts';
-import { Session, type SessionLimits, type SessionOutput } from './session.ts';
-import { freshState, rollbacksOf, type TrainerState, updatesOf } from './state.ts';
+import { Session } from './session.ts';
+import type { SessionLimits, SessionOutput } from './session_options.ts';
+import { freshState, onlineUpdatesOf, type TrainerState, updatesOf } from './state.ts';
 import { stopReason } from './stopping.ts';
 
 export interface TrainingConfig {
@@ -61,12 +63,19 @@ export async function runTraining(
 ): Promise<Summary> {
   const { objective } = config;
   if (objective.kind !== 'policy') return runInEpochs(input, objective, config, around);
-  const session = await openSession(config, config.learner, around);
+  const session = await openSession(config, (state) => scheduledToLimit(config, state), around);
   const { batchSamples, batchGroups } = config;
   const failed = (error: unknown, counts: object) => tellFailure(session, error, counts, around);
   const options = { objective: objective.policy, batchSamples, batchGroups, failed, ...around };
   const { stopped, ...counts } = await trainOnSamples(session, input, options);
   return session.summary(stopped, counts);
+}
+
+/** A schedule without an end of its own falls until `--max-updates`, which counts all updates and not only its own. */
+function scheduledToLimit({ learner, limits }: TrainingConfig, state: TrainerState): LearnerSettings {
+  const { maxUpdates } = limits;
+  const left = maxUpdates === null ? null : maxUpdates - (updatesOf(state) - onlineUpdatesOf(state));
+  return { ...learner, schedule: { ...learner.schedule, total: learner.schedule.total ?? left } };
 }
 
 async function tellFailure(
@@ -96,14 +105,17 @@ async function runInEpochs(
   const options = { epochs: learner.epochs, batchUnits, seed: learner.seed, signal };
   const total = learner.schedule.total ?? updatesInEpochs(material.batch.units.length, options);
   const settings = { ...learner, epochs: 1, schedule: { ...learner.schedule, total } };
-  const session = await openSession(config, settings, around);
+  const session = await openSession(config, () => settings, around);
   around.output.note(material.note);
-  const updates = Math.min(updatesInEpochs(material.batch.units.length, options), config.limits.maxUpdates ?? Infinity);
+  if (signal.aborted) return session.summary(stopReason(signal), material.counts);
+  const place = new Place(session.state, material.batch, options);
+  const most = (config.limits.maxUpdates ?? Infinity) - place.othersUpdates;
+  const updates = Math.min(updatesInEpochs(material.batch.units.length, options), Math.max(0, most));
   for (const advice of [material.advice, warmupAdvice(settings.schedule, updates)]) {
     if (advice) around.output.warn(advice);
   }
   try {
-    const stopped = signal.aborted ? stopReason(signal) : await learnInEpochs(session, material.batch, options);
+    const stopped = await learnInEpochs(session, material.batch, { ...options, place });
     return session.summary(stopped, material.counts);
   } catch (error) {
     await tellFailure(session, error, material.counts, around);
@@ -123,23 +135,25 @@ function collect(
 
 async function openSession(
   config: TrainingConfig,
-  settings: LearnerSettings,
+  settings: (state: TrainerState) => LearnerSettings,
   around: TrainingSurroundings,
 ): Promise<Session> {
-  const { publisher, output, engine } = around;
-  const learner = new Learner(engine, settings);
-  const state = await begin(learner, publisher, config.baseSha256, output);
+  const { publisher, output, engine, signal } = around;
+  const state = await begin(engine, publisher, config.baseSha256, output);
+  const learner = new Learner(engine, settings(state));
+  learner.updates = state.updates;
   const { limits, publishEvery, stopIf = [], rollback } = config;
   const guards = new Guards(stopIf, state.guards);
   const evaluations = rollback ? new Evaluations(publisher.dir, rollback) : null;
-  const session = new Session(learner, state, { limits, publishEvery, output, publisher, guards, evaluations });
+  const shared = { limits, publishEvery, output, publisher, signal };
+  const session = new Session(learner, state, { ...shared, guards, evaluations });
   await session.stopAgain();
   return session;
 }
 
 /** Resumes, or makes version 0 known, so that rollouts can start on it. */
 async function begin(
-  learner: Learner,
+  engine: Engine,
   publisher: Publisher,
   baseSha256: string,
   output: SessionOutput,
@@ -148,13 +162,11 @@ async function begin(
   for (const line of publisher.warnings(version)) output.warn(line);
   if (version === null) {
     const state = freshState(baseSha256);
-    const { checkpoint } = await publisher.publish(learner.engine, state, { groups: [], metrics: {} });
+    const { checkpoint } = await publisher.publish(engine, state, { groups: [], metrics: {} });
     await output.record(checkpoint);
     return state;
   }
-  const state = await publisher.resume(version, learner.engine);
-  learner.updates = state.updates;
-  learner.rollbacks = rollbacksOf(state);
+  const state = await publisher.resume(version, engine);
   output.note(
     `going on from version ${version}: ${counted(updatesOf(state), 'update')}, ${counted(state.samples, 'step')} so far`,
   );

@@ -1,42 +1,18 @@
 import type { AnyRecord, Summary } from '../stream/records.ts';
 import { type Batch, examplesOf } from './engine.ts';
-import type { Guards, TrippedGuard } from './guards.ts';
-import type { Learner, UpdateResult } from './learner.ts';
+import type { TrippedGuard } from './guards.ts';
+import type { Learner, LeftUpdate, UpdateResult } from './learner.ts';
 import { metricRecords, progressLine, type TrainMetrics } from './metrics.ts';
-import type { ClosedGroup, Publisher } from './publisher.ts';
-import { type Evaluated, type Evaluations, isEvaluation } from './rollback.ts';
-import { rollbacksOf, type TrainerState, updatesOf } from './state.ts';
+import type { ClosedGroup } from './publisher.ts';
+import { leftUpdate } from './report.ts';
+import { type Evaluated, isEvaluation } from './rollback.ts';
+import type { SessionOptions } from './session_options.ts';
+import { onlineUpdatesOf, rollbacksOf, type TrainerState, updatesOf } from './state.ts';
+import { stopReason } from './stopping.ts';
 import { listVersions } from './versions.ts';
 
-export interface SessionLimits {
-  /** Updates in all, those before a restart included. */
-  maxUpdates: number | null;
-  /** Steps learned from in all. */
-  maxSamples: number | null;
-}
-
-export interface SessionOutput {
-  record(record: AnyRecord): Promise<void>;
-  /** How far it is: a line that the next one may replace. */
-  progress(line: string): void;
-  /** A line that stays. */
-  note(line: string): void;
-  /** A line that stays, of something that is not as it should be. */
-  warn(line: string): void;
-}
-
-export interface SessionOptions {
-  limits: SessionLimits;
-  /** Publish after every so many updates; 0 only where `publish` is called. */
-  publishEvery: number;
-  output: SessionOutput;
-  /** Null where nothing is to be kept (a dry run). */
-  publisher: Publisher | null;
-  /** Rules that end the run. */
-  guards?: Guards | null;
-  /** Looks at evaluations of the versions; null where nothing is to be made of them. */
-  evaluations?: Evaluations | null;
-}
+/** What became of an update: `left` is one that was told to stop before its end. */
+export type LearnOutcome = 'made' | 'skipped' | 'left';
 
 /** What one run of the trainer shares between its objectives: counting, reporting, publishing, knowing when to stop. */
 export class Session {
@@ -49,8 +25,8 @@ export class Session {
   /** The counters of the newest version: what was counted since is lost where the run ends without another one. */
   #kept: TrainerState;
   #skipped = 0;
-  /** While a version is being loaded the weights are none that may be published. */
-  #loading = false;
+  /** While a version is being loaded, and once an update was left half made, the weights are none that may be published. */
+  #astray = false;
   /** True from a rollback to the next update: log-probabilities that were taken before are of other weights. */
   #moved = false;
   /** The rule that ended the run; from then on nothing is published. */
@@ -66,23 +42,33 @@ export class Session {
 
   /**
    * One update and its report. `describe` makes the metrics from the result and the seconds it took; `groups` are
-   * acknowledged with the next version, or passed over where the update was skipped: they are in no weights.
+   * acknowledged with the next version, or passed over where the update was skipped: they are in no weights. Of an update
+   * that was left nothing stays, and its groups come again.
+   * @param spent Seconds that went before it, and its number in the schedule, where that is not the one of online updates.
    */
   async learn(
     batch: Batch,
     groups: readonly string[],
     describe: (result: UpdateResult, seconds: number) => TrainMetrics,
-    seconds = 0,
-  ): Promise<void> {
+    { seconds = 0, scheduled = onlineUpdatesOf(this.state) }: { seconds?: number; scheduled?: number } = {},
+  ): Promise<LearnOutcome> {
     const begin = performance.now();
     if (this.#moved) for (const example of examplesOf(batch)) example.oldLogp = null;
     this.#moved = false;
-    const result = await this.learner.update(batch);
+    const { signal, output } = this.#options;
+    const onStep = (done: number, of: number) =>
+      output.detail?.(`update ${this.state.updates + 1}: ${done} of ${of} optimiser steps`);
+    const result = await this.learner.update(batch, { scheduled, onStep, ...(signal ? { signal } : {}) });
+    if (result.left !== null) {
+      this.#leave(result.left);
+      return 'left';
+    }
     const steps = examplesOf(batch).length;
     if (!result.applied) {
       await this.#reportBadUpdate(steps);
       await this.passOver(groups, 'not_finite');
-      return this.learner.checkBad();
+      this.learner.checkBad();
+      return 'skipped';
     }
     this.#groups.push(...groups);
     this.state.groups.push(...groups);
@@ -93,10 +79,11 @@ export class Session {
     this.#metrics = describe(result, seconds + (performance.now() - begin) / 1000);
     for (const record of metricRecords(this.#metrics, this.state.updates)) await this.#options.output.record(record);
     this.#options.output.progress(progressLine(this.#metrics, this.state.updates));
-    if (await this.#trips()) return;
+    if (await this.#trips()) return 'made';
     this.#keepRows();
     const { publishEvery } = this.#options;
     if (publishEvery > 0 && this.state.updates % publishEvery === 0) await this.publish();
+    return 'made';
   }
 
   /**
@@ -122,6 +109,11 @@ export class Session {
   /** One line for people. */
   progress(line: string): void {
     this.#options.output.progress(line);
+  }
+
+  /** A line for people that stays. */
+  note(line: string): void {
+    this.#options.output.note(line);
   }
 
   /** A warning for people. */
@@ -153,7 +145,7 @@ export class Session {
   /** Publishes what was learned since the last version, if anything was. */
   async publish(): Promise<void> {
     const { publisher, output } = this.#options;
-    if (!publisher || this.#tripped || this.#loading || this.state.updates === this.#published) return;
+    if (!publisher || this.#tripped || this.#astray || this.state.updates === this.#published) return;
     const learned = { groups: this.#groups, metrics: this.#metrics };
     const { checkpoint, overruled } = await publisher.publish(this.learner.engine, this.state, learned);
     this.#groups = [];
@@ -247,13 +239,13 @@ export class Session {
     const { publisher, output, guards } = this.#options;
     if (!publisher) return;
     const from = this.state.updates;
-    this.#loading = true;
+    this.#astray = true;
     const { optimizer_step } = await publisher.load(best.version, this.learner.engine);
-    this.#loading = false;
+    this.#astray = false;
     const version = from + 1;
     const rollbacks = rollbacksOf(this.state) + 1;
     Object.assign(this.state, { updates: version, optimizer_step, rolled_back_at: version, rollbacks });
-    Object.assign(this.learner, { updates: version, rollbacks });
+    this.learner.updates = version;
     this.#moved = true;
     guards?.forget();
     this.#keepRows();
@@ -270,6 +262,14 @@ export class Session {
     await this.#options.output.record(event);
     const now = reason === 'already_learned' ? 'the store keeps the version that it had' : 'the store says so now';
     this.#options.output.warn(`group ${group_id} was closed (${reason}) while version ${version} learned it; ${now}`);
+  }
+
+  /** An update was told to stop: the run ends with the updates before it, or where those cannot be had, its newest version. */
+  #leave(left: LeftUpdate): void {
+    const { signal, output } = this.#options;
+    if (!left.undone) this.#astray = true;
+    const lost = left.undone ? 0 : this.state.updates - this.#published;
+    output.warn(leftUpdate(left, { update: this.state.updates + 1, lost, why: signal ? stopReason(signal) : '' }));
   }
 
   async #reportBadUpdate(steps: number): Promise<void> {
