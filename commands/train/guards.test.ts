@@ -106,6 +106,21 @@ describe('dart-train --stop-if', () => {
     expect(err).toBe('dart-train: warning: --stop-if ref_kl>1: this run does not report the metric\n');
   });
 
+  it('warns of a metric that cannot move, in a dry run too, and names those of the objective', async () => {
+    const warning =
+      'dart-train: warning: --stop-if approx_kl>0.2: the metric is 0 in every update with one minibatch and one epoch, so the rule never holds. Try: rollout_kl, or --minibatches 2\n';
+    const rule = ['--stop-if', 'approx_kl>0.2'];
+    expect((await train([...rule, '--max-updates', '0'])).err).toBe(warning);
+    expect((await train([...rule, '--dry-run'])).err).toBe(warning);
+    expect((await train([...rule, '--dry-run', '--minibatches', '2'])).err).toBe('');
+    const sft = (text: string) => train(['--objective', 'sft', '--dry-run', '--stop-if', text]);
+    expect((await sft('rollout_kl>1')).err).toContain('--stop-if rollout_kl>1: this run does not report the metric');
+    expect((await sft('gradnorm>1')).err).toContain("there is no metric 'gradnorm'. Try: grad_norm, ");
+    expect((await sft('kl>1')).err).toContain('this run does not report the metric');
+    expect((await sft('rewards>1')).err).not.toContain('rewards_');
+    expect((await sft('loss')).err).toContain("'loss' is no rule. Try: --stop-if 'grad_norm>50 for 3'");
+  });
+
   it('says where a rule that is none came from', async () => {
     const io = testIo({ cwd, env: { DART_STOP_IF: 'entropy' } });
     expect(await runCommand(spec, ['--publish', dir, '--policy', `onnx:${BASE}`], io)).toBe(2);
@@ -113,12 +128,13 @@ describe('dart-train --stop-if', () => {
   });
 
   it.each([
-    ['aprox_kl>1', "there is no metric 'aprox_kl'. Try: approx_kl, ref_kl or rollout_kl; docs/metrics.md has all"],
+    ['aprox_kl>1', "there is no metric 'aprox_kl'. Try: approx_kl, "],
     ['train/reward>1', "there is no metric 'reward'. Try: reward_mean, "],
-    ['entropy<', "'entropy<' is no rule. Try: --stop-if 'approx_kl>0.2 for 3'"],
+    ['entropy<', "'entropy<' is no rule. Try: --stop-if 'rollout_kl>0.5 for 3'"],
     ['entropy<low', "'entropy<low' is no rule"],
     ['entropy<1 for 0', "'entropy<1 for 0' is no rule"],
     ['entropy', "'entropy' is no rule"],
+    ['entropy<1 for 9007199254740993', 'is no rule'],
   ])('refuses %s before anything is written', async (rule, message) => {
     const { code, err } = await train(['--stop-if', rule]);
     expect([code, err, versions()]).toEqual([2, expect.stringContaining(message), []]);

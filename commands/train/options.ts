@@ -224,7 +224,7 @@ const guards: OptionSpec[] = [
     value: 'RULE',
     multiple: true,
     describe:
-      'End with exit 1 before the update is published in which a metric passes a limit, as in "approx_kl>0.2" or "entropy<0.05 for 3" (updates in a row, restarts between them or not); the same rule ends the same run again; may be given several times',
+      'End with exit 1 before the update is published in which a metric passes a limit, as in "rollout_kl>0.5" or "entropy<0.05 for 3" (updates in a row, restarts between them or not); the same rule ends the same run again; may be given several times',
   },
   {
     name: 'evaluations',

@@ -56,12 +56,6 @@ describe('Guards', () => {
     ]);
   });
 
-  it('tell once of rules whose metric the run does not report', () => {
-    const guards = new Guards([rule('>', 1), { metric: 'train/ref_kl', comparison: '>', limit: 1, updates: 1 }]);
-    expect(guards.idle(kl(null))).toEqual(['ref_kl>1']);
-    expect(guards.idle(kl(null))).toEqual([]);
-  });
-
   it('are written as they are given', () => {
     expect(ruleText(rule('<=', 1e-5, 4))).toBe('approx_kl<=0.00001 for 4');
   });

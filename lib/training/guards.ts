@@ -2,7 +2,7 @@ import type { TrainMetric, TrainMetrics } from './metrics.ts';
 
 export type Comparison = '<' | '>' | '<=' | '>=';
 
-/** A limit that a metric of an update must not pass: `approx_kl>0.2 for 3`. */
+/** A limit that a metric of an update must not pass: `rollout_kl>0.5 for 3`. */
 export interface GuardRule {
   metric: TrainMetric;
   comparison: Comparison;
@@ -13,7 +13,7 @@ export interface GuardRule {
 
 /** A rule that ended the run. */
 export interface TrippedGuard {
-  /** The rule as text, `approx_kl>0.2`. */
+  /** The rule as text, `rollout_kl>0.5`. */
   rule: string;
   /** Null where it is infinite. */
   value: number | null;
@@ -30,7 +30,7 @@ export interface GuardRow {
   updates: number;
 }
 
-/** The rows that have begun, by limit (`approx_kl>0.2`): versions keep them, so that a restart goes on counting. */
+/** The rows that have begun, by limit (`rollout_kl>0.5`): versions keep them, so that a restart goes on counting. */
 export type GuardRows = Readonly<Record<string, GuardRow>>;
 
 const HOLDS: Record<Comparison, (value: number, limit: number) => boolean> = {
@@ -39,6 +39,11 @@ const HOLDS: Record<Comparison, (value: number, limit: number) => boolean> = {
   '<=': (value, limit) => value <= limit,
   '>=': (value, limit) => value >= limit,
 };
+
+/** Whether a value is beyond the limit of a rule. */
+export function holds({ comparison, limit }: GuardRule, value: number): boolean {
+  return HOLDS[comparison](value, limit);
+}
 
 /** A rule as it is written on the command line, without `train/`. */
 export function ruleText(rule: GuardRule): string {
@@ -54,7 +59,6 @@ export class Guards {
   readonly #rules: readonly GuardRule[];
   /** By the rules' limits. */
   readonly #rows: Map<string, GuardRow>;
-  #told = false;
 
   /** @param rows What the version that the run goes on from had counted. */
   constructor(rules: readonly GuardRule[], rows: GuardRows = {}) {
@@ -86,7 +90,7 @@ export class Guards {
       const value = metrics[rule.metric];
       if (typeof value !== 'number' || Number.isNaN(value)) continue;
       const limit = limitText(rule);
-      if (!HOLDS[rule.comparison](value, rule.limit)) {
+      if (!holds(rule, value)) {
         rows.delete(limit);
         continue;
       }
@@ -102,12 +106,5 @@ export class Guards {
   /** Begins to count anew: the weights are no longer those that were counted. */
   forget(): void {
     this.#rows.clear();
-  }
-
-  /** Rules whose metric the first update does not report, as text; nothing after the first update. */
-  idle(metrics: TrainMetrics): string[] {
-    if (this.#told) return [];
-    this.#told = true;
-    return this.#rules.filter(({ metric }) => metrics[metric] === undefined).map(ruleText);
   }
 }

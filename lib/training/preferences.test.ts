@@ -11,6 +11,7 @@ import { LinearModel } from './linear.testing.ts';
 import { LocalEngine } from './local_engine.ts';
 import type { Objective } from './presets.ts';
 import { Publisher } from './publisher.ts';
+import { reportedMetrics } from './reported.ts';
 import { runTraining } from './run.ts';
 import { listVersions } from './versions.ts';
 
@@ -191,6 +192,15 @@ describe('kto', () => {
     const wrong = { message: 'a preference for dpo, of which kto cannot learn', where: 'x:8' };
     await expect(train([...LABELS, PAIRS[0]!], KTO)).rejects.toMatchObject(wrong);
   });
+});
+
+it.each([
+  ['dpo', DPO, PAIRS],
+  ['kto', KTO, LABELS],
+] as const)('%s reports what it is said to report', async (_, objective, records) => {
+  const { out } = await train([...records], objective, { maxUpdates: 1 });
+  const names = out.filter((record) => record.type === 'metric').map((record) => record.name);
+  expect(names).toEqual(reportedMetrics({ objective, minibatches: 1, epochs: 1, torch: false }));
 });
 
 describe.each([

@@ -32,12 +32,16 @@ export function updateMetrics(result: UpdateResult, seconds: number): TrainMetri
   };
 }
 
-/** Of sft, dpo and kto, only what means something without a behaviour policy; and what the engine says besides. */
+/** Of sft, dpo and kto: what means something without a behaviour policy. */
+export const OFFLINE_METRICS = [
+  ...(['train/loss', 'train/grad_norm', 'train/lr', 'train/entropy', 'train/kept_steps'] as const),
+  ...(['train/tokens', 'train/tokens_per_s', 'train/samples_per_s', 'train/update_s'] as const),
+] as const;
+
+/** Of sft, dpo and kto only these, and what the engine says besides. */
 export function offlineMetrics(result: UpdateResult, seconds: number, epoch: number): TrainMetrics {
   const all = updateMetrics(result, seconds);
-  const names = ['train/loss', 'train/grad_norm', 'train/lr', 'train/entropy', 'train/kept_steps'] as const;
-  const rates = ['train/tokens', 'train/tokens_per_s', 'train/samples_per_s', 'train/update_s'] as const;
-  const chosen = Object.fromEntries([...names, ...rates].map((name) => [name, all[name]]));
+  const chosen = Object.fromEntries(OFFLINE_METRICS.map((name) => [name, all[name]]));
   return { ...chosen, ...result.more, 'train/epoch': epoch };
 }
 

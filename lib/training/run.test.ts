@@ -11,6 +11,7 @@ import { LinearModel } from './linear.testing.ts';
 import { LocalEngine } from './local_engine.ts';
 import { type Objective, PRESETS } from './presets.ts';
 import { Publisher, type VersionStore } from './publisher.ts';
+import { reportedMetrics } from './reported.ts';
 import { runTraining, type TrainingConfig } from './run.ts';
 import { listVersions } from './versions.ts';
 
@@ -102,6 +103,9 @@ describe('runTraining', () => {
     const { summary, out } = await train(samples(12));
     const checkpoints = out.filter((r) => r.type === 'checkpoint').map((r) => r.version);
     expect(checkpoints).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    const names = out.filter((r) => r.update === 1).map((r) => r.name);
+    const objective = { kind: 'policy' as const, policy: PRESETS.dart.objective };
+    expect(names).toEqual(reportedMetrics({ objective, minibatches: 2, epochs: 1, torch: false }));
     expect(listVersions(join(dir, 'a'))).toEqual([4, 5, 6]);
     expect(JSON.parse(readFileSync(join(dir, 'a/latest.json'), 'utf8'))).toEqual({
       version: 6,

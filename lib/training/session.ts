@@ -200,10 +200,8 @@ export class Session {
 
   /** Whether the update that was just made breaks a rule: its weights are then not published. */
   async #trips(): Promise<boolean> {
-    const { guards, output, publisher } = this.#options;
+    const { guards, publisher } = this.#options;
     if (!guards) return false;
-    for (const rule of guards.idle(this.#metrics))
-      output.warn(`--stop-if ${rule}: this run does not report the metric`);
     const tripped = guards.check(this.#metrics, this.state.updates);
     if (tripped === null) return false;
     // No record can hold an infinite number.
