@@ -1,4 +1,5 @@
 import { AnySignal } from '../../lib/stream/any_signal.ts';
+import { ringAfter, type Timer } from '../../lib/stream/timer.ts';
 import { LimitReached } from '../../lib/training/stopping.ts';
 
 /** Everything that may end a run early: a signal, a reader that has left, `--max-seconds`. */
@@ -6,13 +7,13 @@ export class StopSwitch {
   readonly signal: AbortSignal;
   readonly #own = new AbortController();
   readonly #any: AnySignal;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timer: Timer | undefined;
 
   constructor(outer: AbortSignal, maxSeconds: number | null) {
     this.#any = new AnySignal([outer, this.#own.signal]);
     this.signal = this.#any.signal;
     if (maxSeconds === null) return;
-    this.#timer = setTimeout(() => this.stop(new LimitReached('max-seconds')), maxSeconds * 1000);
+    this.#timer = ringAfter(maxSeconds * 1000, () => this.stop(new LimitReached('max-seconds')));
   }
 
   stop(reason: unknown): void {
@@ -20,7 +21,7 @@ export class StopSwitch {
   }
 
   release(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     this.#any.release();
   }
 }

@@ -1,6 +1,6 @@
+import { delay } from '../stream/timer.ts';
 import type { Place } from './place.ts';
 import { Turns } from './turns.ts';
-import { delay } from './waiting.ts';
 
 /** The desktop of a dead host may never close; its place is taken again after this. */
 const CLOSE_MS = 30_000;

@@ -2,8 +2,11 @@ import type { LatencyModel, LatencyOptions } from '../desktop/latency.ts';
 import { NO_WAITS, type ProtocolWaits } from './environment.ts';
 import type { DriverKind, KindOption, KindValues } from './kind.ts';
 
+/** A day. Node's own timers, which desktops here wait with, take 25 of them. */
+const MOST_MS = 86_400_000;
+
 const time = (name: string, describe: string): KindOption => {
-  return { name, type: 'number', value: 'MS', default: 0, min: 0, describe };
+  return { name, type: 'number', value: 'MS', default: 0, min: 0, max: MOST_MS, describe };
 };
 
 /** Desktops in this process. */

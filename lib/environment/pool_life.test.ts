@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { delay } from '../stream/timer.ts';
 import { type Driver, type Environment, NO_WAITS } from './environment.ts';
 import { FakeGuest } from './fake.testing.ts';
 import { type DesktopFailure, EnvironmentPool } from './pool.ts';
-import { delay } from './waiting.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,4 +1,4 @@
-import { delay } from '../environment/waiting.ts';
+import { delay } from '../stream/timer.ts';
 import type { Group } from './planner.ts';
 
 /** So long after a new version the store must know of a group that it was learned from, or it is not told of them. */

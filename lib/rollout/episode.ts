@@ -1,6 +1,5 @@
 import type { Environment } from '../environment/environment.ts';
 import { lookAt } from '../environment/health.ts';
-import { delay } from '../environment/waiting.ts';
 import { messageOf } from '../errors.ts';
 import type { Action, Frame } from '../guest/guest.ts';
 import { MissingAsset } from '../osworld/assets.ts';
@@ -12,6 +11,7 @@ import { setupTask } from '../osworld/setup.ts';
 import type { PolicyReply, PolicyRequest } from '../policy/policy.ts';
 import { endsEpisode } from '../stream/action.ts';
 import type { Outcome, Sampling, Step } from '../stream/records.ts';
+import { delay } from '../stream/timer.ts';
 import { readReply } from './read_reply.ts';
 import type { WorkItem } from './scheduler.ts';
 import { replySeed } from './seeds.ts';

@@ -1,4 +1,4 @@
-import { delay } from '../environment/waiting.ts';
+import { delay } from '../stream/timer.ts';
 import type { PolicyWorker, WatchedPolicy } from './worker.ts';
 
 export interface WatchOptions {

@@ -3,6 +3,7 @@ import { isGone, KeptInFile } from '../store/index.ts';
 import { AnySignal } from '../stream/any_signal.ts';
 import { wellFormedJson } from '../stream/finite.ts';
 import type { Trajectory } from '../stream/records.ts';
+import { ringEvery } from '../stream/timer.ts';
 import { Outlet } from './outlet.ts';
 import { openPolicies } from './policies.ts';
 import { runRollouts } from './rollouts.ts';
@@ -120,7 +121,7 @@ class Session {
     const following = this.#versions.follow(ending.signal);
     const { usage, status } = options.notes;
     status?.(() => this.#status());
-    const reading = usage && setInterval(() => usage.take(this.#usage.read()), usage.everyMs);
+    const reading = usage && ringEvery(usage.everyMs, () => usage.take(this.#usage.read()));
     const giveUp = () => this.#giveUp.abort(options.stopping.abort.reason);
     if (options.stopping.abort.aborted) giveUp();
     else options.stopping.abort.addEventListener('abort', giveUp, { once: true });
@@ -155,7 +156,7 @@ class Session {
       options.notes.failed?.(this.#end());
       throw error;
     } finally {
-      clearInterval(reading);
+      reading?.stop();
       options.stopping.abort.removeEventListener('abort', giveUp);
       over.abort();
       ending.release();

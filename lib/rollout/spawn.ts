@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import type { ResultPromise } from 'execa';
-import { delay } from '../environment/waiting.ts';
 import { DartError, messageOf } from '../errors.ts';
 import { callServer } from '../policy/openai/call.ts';
 import { tied } from '../stream/spawn_tied.ts';
+import { delay } from '../stream/timer.ts';
 import { checkedCommand, filled, type SpawnPlace } from './spawn_command.ts';
 
 export interface OwnedServerOptions {

@@ -1,3 +1,5 @@
+import { ringAfter, type Timer } from '../stream/timer.ts';
+
 /** How a run ends early: first nothing new begins, then what is under way is abandoned. */
 export interface Stopping {
   /** No new rollout begins. */
@@ -14,10 +16,10 @@ export interface Stopping {
  */
 export function stoppingOf(signal: AbortSignal, graceMs: number, atOnce: (reason: unknown) => boolean): Stopping {
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const onStop = () => {
     if (graceMs <= 0 || atOnce(signal.reason)) abort.abort(signal.reason);
-    else timer = setTimeout(() => abort.abort(signal.reason), graceMs);
+    else timer = ringAfter(graceMs, () => abort.abort(signal.reason));
   };
   if (signal.aborted) onStop();
   else signal.addEventListener('abort', onStop, { once: true });
@@ -25,7 +27,7 @@ export function stoppingOf(signal: AbortSignal, graceMs: number, atOnce: (reason
     stop: signal,
     abort: abort.signal,
     dispose: () => {
-      clearTimeout(timer);
+      timer?.stop();
       signal.removeEventListener('abort', onStop);
     },
   };

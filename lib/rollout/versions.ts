@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import { delay } from '../environment/waiting.ts';
 import { DartError, messageOf } from '../errors.ts';
+import { delay } from '../stream/timer.ts';
 
 export interface AvailableVersion {
   version: number;

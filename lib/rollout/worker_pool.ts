@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { DartError, messageOf } from '../errors.ts';
 import { isRequestsFault, ServerFailure } from '../policy/openai/failure.ts';
 import type { Coordinates, Policy, PolicyReply, PolicyRequest } from '../policy/policy.ts';
+import { ringAfter } from '../stream/timer.ts';
 import { Circuit } from './circuit.ts';
 import { watchWorker } from './health.ts';
 import { PolicyWorker, type WatchedPolicy, type WorkerState, watchedOf } from './worker.ts';
@@ -149,11 +150,11 @@ export class WorkerPool {
   async #untilResumed(signal?: AbortSignal): Promise<void> {
     const wake = () => this.#wake();
     const patience = this.#patience();
-    const timer = Number.isFinite(patience) ? setTimeout(wake, patience + 1) : undefined;
+    const timer = Number.isFinite(patience) ? ringAfter(patience + 1, wake) : undefined;
     signal?.addEventListener('abort', wake, { once: true });
     await new Promise<void>((resolve) => this.#resumed.push(resolve));
     signal?.removeEventListener('abort', wake);
-    clearTimeout(timer);
+    timer?.stop();
   }
 
   #succeeded(worker: PolicyWorker): void {

@@ -1,3 +1,5 @@
+import { ringAfter, type Timer } from './timer.ts';
+
 /**
  * A signal that aborts with the first of several, or when a time is over. In place of `AbortSignal.any`: in Node 20 the
  * garbage collector takes an `AbortSignal.timeout` that only such a signal holds, and the signal itself from a `fetch`
@@ -7,7 +9,7 @@ export class AnySignal {
   readonly signal: AbortSignal;
   readonly #own = new AbortController();
   readonly #sources: readonly AbortSignal[];
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timer: Timer | undefined;
   readonly #abort: () => void;
   #late = false;
 
@@ -24,7 +26,7 @@ export class AnySignal {
     };
     for (const source of this.#sources) source.addEventListener('abort', this.#abort, { once: true });
     if (this.#sources.some(({ aborted }) => aborted)) this.#abort();
-    else if (limitMs !== undefined) this.#timer = setTimeout(() => this.#expire(), limitMs).unref();
+    else if (limitMs !== undefined) this.#timer = ringAfter(limitMs, () => this.#expire()).unref();
   }
 
   /** The time was over before any of the signals aborted. */
@@ -34,7 +36,7 @@ export class AnySignal {
 
   /** It aborts no more: to be called when nobody needs it, since the sources may live for long. */
   release(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     for (const source of this.#sources) source.removeEventListener('abort', this.#abort);
   }
 

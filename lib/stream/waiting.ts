@@ -1,3 +1,5 @@
+import { ringAfter } from './timer.ts';
+
 /**
  * Waits for input, and measures time by it: the clock runs only while there is nothing to read. A curate that is held
  * up by a slow trainer does not take the rollouts that pile up unread for missing ones.
@@ -49,12 +51,12 @@ export class Waiting {
   #sleep(): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
-        clearTimeout(timer);
+        timer?.stop();
         this.#signal.removeEventListener('abort', wake);
         this.#wake = () => {};
         resolve();
       };
-      const timer = this.#tickMs === null ? undefined : setTimeout(wake, this.#tickMs);
+      const timer = this.#tickMs === null ? undefined : ringAfter(this.#tickMs, wake);
       this.#signal.addEventListener('abort', wake);
       this.#wake = wake;
     });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { quantileOf } from '../../../lib/rollout/simulate/distribution.ts';
 import { updateShare } from '../../../lib/rollout/simulate/plan.ts';
 import { readWorkload } from '../../../lib/rollout/simulate/workload.ts';
@@ -6,6 +5,7 @@ import { openStore } from '../../../lib/store/index.ts';
 import { followFile } from '../../../lib/stream/follow.ts';
 import { parseRecord } from '../../../lib/stream/parse.ts';
 import { readRecords } from '../../../lib/stream/reader.ts';
+import { delay } from '../../../lib/stream/timer.ts';
 import { GroupGatherer, type WholeGroup } from '../../../lib/training/groups.ts';
 
 /**
@@ -40,9 +40,7 @@ async function update(): Promise<void> {
   while (waiting.length >= workload.batch_groups.value && !stop.signal.aborted) {
     const groups = waiting.slice(-workload.batch_groups.value);
     waiting = [];
-    await sleep((1000 * draw(updateShare(0, version + 1))) / Number(scale), undefined, { signal: stop.signal }).catch(
-      () => {},
-    );
+    await delay((1000 * draw(updateShare(0, version + 1))) / Number(scale), stop.signal).catch(() => {});
     if (stop.signal.aborted) break;
     const staleness = groups.map(
       ({ samples }) => version - Math.min(...samples.map(({ sample }) => sample.behaviour_version)),

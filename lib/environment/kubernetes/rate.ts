@@ -1,4 +1,4 @@
-import { delay } from '../waiting.ts';
+import { delay } from '../../stream/timer.ts';
 
 /** Time, so that tests can have their own. Milliseconds. */
 export interface Clock {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DartError } from '../../errors.ts';
+import { delay } from '../../stream/timer.ts';
 import type {
   AccessibleNode,
   Action,
@@ -77,7 +77,7 @@ export class X11Guest implements ResettableGuest {
     const deeds = deedsOf(action);
     if (deeds.length > 0) await this.session.screen('play', { deeds });
     const pauseMs = action.type === 'wait' ? (action.ms ?? 0) : deeds.length > 0 ? PAUSE_MS : 0;
-    if (pauseMs > 0) await sleep(pauseMs);
+    if (pauseMs > 0) await delay(pauseMs);
   }
 
   async execute(command: string | string[], options: ExecuteOptions = {}): Promise<ExecuteResult> {
@@ -128,7 +128,7 @@ export class X11Guest implements ResettableGuest {
     while (performance.now() < end) {
       const window = (await this.#windows()).find(({ title }) => namesFile(title, whole));
       if (window) return void (await this.session.screen('activate', { window: window.id }));
-      await sleep(LOOK_MS);
+      await delay(LOOK_MS);
     }
     throw new DartError(`no window shows ${path} after ${OPEN_MS / 60_000} minutes`, { where: this.id });
   }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecuteResult } from '../../guest/guest.ts';
+import { delay } from '../../stream/timer.ts';
 import { type TaskContext, taskError } from '../context.ts';
 import { Fields } from '../fields.ts';
 import type { StepRunner } from '../kinds.ts';
@@ -84,7 +84,7 @@ const sleep: StepRunner = async (parameters, context) => {
 
 async function pause(ms: number, { protocol, signal }: TaskContext): Promise<void> {
   const scaled = ms * protocol.sleepScale;
-  if (scaled > 0) await delay(scaled, undefined, { signal });
+  if (scaled > 0) await delay(scaled, signal);
 }
 
 export const programSteps: Record<string, StepRunner> = {

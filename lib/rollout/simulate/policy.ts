@@ -1,7 +1,7 @@
-import { delay } from '../../environment/waiting.ts';
 import { DartError } from '../../errors.ts';
 import type { PolicyReply, PolicyRequest } from '../../policy/policy.ts';
 import { unscoredReply } from '../../policy/unscored.ts';
+import { delay } from '../../stream/timer.ts';
 import type { LoadablePolicy } from '../worker.ts';
 import { type Quantile, quantileOf } from './distribution.ts';
 import { loadShare, RolloutPlans, shareOf } from './plan.ts';

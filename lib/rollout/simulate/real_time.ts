@@ -1,3 +1,4 @@
+import { ringAfter, type Timer } from '../../stream/timer.ts';
 import { BatchServer } from './server.ts';
 
 /** Timers of Node fire up to a millisecond early or late; what is due within half of one is done. */
@@ -7,7 +8,7 @@ const EARLY_MS = 0.5;
 export class RealTimeServer {
   readonly #server: BatchServer;
   readonly #waiting = new Map<number, () => void>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #ids = 0;
 
   constructor(slowdown: (requests: number) => number) {
@@ -41,11 +42,11 @@ export class RealTimeServer {
   }
 
   #wind(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     const at = this.#server.nextAt;
     if (!Number.isFinite(at)) return;
     const ms = at - performance.now();
-    this.#timer = setTimeout(() => this.#ring(), Math.max(0, Math.round(ms)));
+    this.#timer = ringAfter(Math.max(0, Math.round(ms)), () => this.#ring());
   }
 
   #ring(): void {

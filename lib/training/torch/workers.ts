@@ -4,6 +4,7 @@ import ndjson from 'ndjson';
 import { libraryPaths } from '../../../native/index.ts';
 import { DartError } from '../../errors.ts';
 import { tied } from '../../stream/spawn_tied.ts';
+import { ringAfter } from '../../stream/timer.ts';
 import { failureOf, type LauncherEnd, sampleError } from './failure.ts';
 import { lineSchema, type RankFault } from './messages.ts';
 import type { LaunchSettings } from './settings.ts';
@@ -103,14 +104,14 @@ export class Workers {
     });
     const { timeoutMs, signal } = options;
     const give = () => this.#giveUp(signal?.reason);
-    const timer = timeoutMs && setTimeout(() => this.#giveUp(this.#late(timeoutMs)), timeoutMs);
+    const timer = timeoutMs && ringAfter(timeoutMs, () => this.#giveUp(this.#late(timeoutMs)));
     signal?.addEventListener('abort', give, { once: true });
     if (signal?.aborted) give();
     else this.#child.stdin?.write(`${JSON.stringify({ id, ...request })}\n`);
     try {
       return await answer;
     } finally {
-      if (timer) clearTimeout(timer);
+      if (timer) timer.stop();
       signal?.removeEventListener('abort', give);
       this.#waiting = null;
     }
