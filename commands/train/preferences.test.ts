@@ -133,7 +133,7 @@ describe('dart-train --objective dpo and kto', () => {
     const { records } = await train('kto', 'none', '', '--dry-run', ...options);
     expect(records[0]).toMatchObject({ settings: { objective: wanted, batchSamples: 16, publishEvery: 0 } });
     const { err } = await train('dpo', 'none', '', '--preference-beta', '0');
-    expect(err).toContain('--preference-beta must be above 0');
+    expect(err).toContain("--preference-beta: expected a number above 0 but received '0'");
   });
 
   it('says in --print-config what the objective decides', async () => {

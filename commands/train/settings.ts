@@ -1,4 +1,5 @@
 import type { CommandContext, OptionValue } from '../../lib/cli/spec.ts';
+import { UsageError } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
 import type { LearnerSettings } from '../../lib/training/learner.ts';
 import type { LocalSettings } from '../../lib/training/local_engine.ts';
@@ -16,6 +17,7 @@ import type { TrainingConfig } from '../../lib/training/run.ts';
 import type { ScheduleShape } from '../../lib/training/schedule.ts';
 import { torchLearningRate } from '../../lib/training/torch/settings.ts';
 import type { Device } from '../../native/index.ts';
+import { MOST_BETA } from './option_limits.ts';
 
 type Options = CommandContext['options'];
 
@@ -159,12 +161,13 @@ export function policyObjective(options: Options): PolicyObjective {
 function positive(options: Options, name: string): number {
   const value = numberOf(options, name);
   if (value !== null && value > 0) return value;
-  throw new DartError(`--${name} must be above 0, not ${value}`);
+  throw new UsageError(`expected a number above 0 but received '${value}'`, { where: `--${name}` });
 }
 
 function betasOf(value: OptionValue): [number, number] {
   const parts = String(value).split(',').map(Number);
-  const fits = parts.length === 2 && parts.every((beta) => beta >= 0 && beta < 1);
+  const fits = parts.length === 2 && parts.every((beta) => beta >= 0 && beta <= MOST_BETA);
   if (fits) return parts as [number, number];
-  throw new DartError(`--betas must be two numbers from 0 to below 1, not '${value}'`, { hint: '--betas 0.9,0.95' });
+  const message = `expected two numbers from 0 to ${MOST_BETA} but received '${value}'`;
+  throw new UsageError(message, { where: '--betas', hint: '--betas 0.9,0.95' });
 }

@@ -117,8 +117,11 @@ function referenceOf(options: Options, objective: Objective, lora: LoraSettings 
 function launchSettings(options: Options, io: CommandContext['io']): LaunchSettings {
   const python = textOf(options, 'python') ?? 'python3';
   const nproc = textOf(options, 'nproc') ?? AUTO;
-  if (nproc !== AUTO && nproc !== 'gpu' && !/^[1-9]\d*$/.test(nproc)) {
-    throw new DartError(`'${nproc}' is no number of processes`, { where: '--nproc', hint: '--nproc 8, or gpu' });
+  if (nproc !== AUTO && nproc !== 'gpu' && !/^[1-9]\d{0,2}$/.test(nproc)) {
+    throw new DartError(`'${nproc}' is no number of processes`, {
+      where: '--nproc',
+      hint: 'a number from 1 to 999, or gpu',
+    });
   }
   const nnodes = numberOf(options, 'nnodes') ?? 1;
   const rendezvous = textOf(options, 'rdzv-endpoint');

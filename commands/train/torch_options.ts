@@ -1,4 +1,5 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
+import { MANY, SECONDS, WEIGHT } from './option_limits.ts';
 
 /** Options of the engine that trains Hugging Face checkpoints. Nothing heavy may be imported here: `--help` reads it. */
 const options: OptionSpec[] = [
@@ -28,6 +29,7 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: MANY,
     default: 1,
     describe: 'Machines; dart-train runs on the first, docs/training.md says what to start on the others',
   },
@@ -49,6 +51,7 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'RANK',
     min: 0,
+    max: 65536,
     default: 0,
     describe: 'Train adapters of this rank; 0 trains all weights, as DART and ARPO did',
   },
@@ -57,6 +60,7 @@ const options: OptionSpec[] = [
     type: 'number',
     value: 'A',
     min: 0,
+    max: WEIGHT,
     default: 32,
     describe: 'What adapters add is scaled by A / RANK',
   },
@@ -88,6 +92,7 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: MANY,
     default: 16384,
     describe: 'Tokens of a micro-batch of one process at most; changes speed and memory, not the mean',
   },
@@ -96,6 +101,7 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: MANY,
     default: 1024,
     describe: 'Tokens whose logits exist at a time',
   },
@@ -104,6 +110,7 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: MANY,
     default: 32768,
     describe: 'Tokens of prompt and reply at most; a longer step is an error',
   },
@@ -120,9 +127,17 @@ const options: OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: MANY,
     describe: 'Pixels of a screenshot at least, if not as the checkpoint says; must be what the inference server has',
   },
-  { name: 'max-pixels', type: 'integer', value: 'N', min: 1, describe: 'Pixels of a screenshot at most, likewise' },
+  {
+    name: 'max-pixels',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    max: MANY,
+    describe: 'Pixels of a screenshot at most, likewise',
+  },
   {
     name: 'coordinates',
     type: 'string',
@@ -144,6 +159,7 @@ const options: OptionSpec[] = [
     type: 'number',
     value: 'S',
     min: 1,
+    max: SECONDS,
     default: 600,
     describe: 'How long the processes may take until they have loaded the checkpoint',
   },
