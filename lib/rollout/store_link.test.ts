@@ -75,6 +75,45 @@ describe('StoreLink', () => {
     await two.close();
   });
 
+  it('makes only what a group lacks after a restart, with the size and the cap that it was begun with', async () => {
+    const store = await memory();
+    const before = link(store);
+    await before.begin(tasks, {});
+    const groups = before.sharing(planner(new TaskProgress(16, before), 3));
+    // Nothing is known of the task: both groups are whole ones of 4, with 30 steps.
+    const [first, second] = [(await groups.next())!, (await groups.next())!];
+    expect([first, second]).toMatchObject([
+      { group_id: 'run/os/a/0', size: 4, maxSteps: 30 },
+      { group_id: 'run/os/a/1', size: 4, maxSteps: 30 },
+    ]);
+    await before.keep([0, 1, 2, 3].map((rolloutIndex) => scored({ group: first, rolloutIndex }, 1)));
+    await before.keep([scored({ group: second, rolloutIndex: 2 }, 1)]);
+    await before.close();
+    const after = link(store);
+    const resumed = after.sharing(planner(new TaskProgress(16, after), 3));
+    // All succeeded, at once: from today on a group has 2 rollouts (9/1 − 7), and 2 steps.
+    expect(await resumed.next()).toMatchObject({ group_id: 'run/os/a/0', size: 4, members: [] });
+    expect(await resumed.next()).toMatchObject({ size: 4, maxSteps: 30, members: [0, 1, 3] });
+    expect(await resumed.next()).toMatchObject({ group_id: 'run/os/a/2', size: 2, maxSteps: 2, members: [0, 1] });
+    await after.close();
+  });
+
+  it('adds no rollout to a group that is whole, though the task is harder today', async () => {
+    const store = await memory();
+    const easy = new TaskProgress(16);
+    easy.observe({ task_id: 'os/a', reward: 1, outcome: 'success', steps: [] });
+    const before = link(store);
+    await before.begin(tasks, {});
+    const group = (await before.sharing(planner(easy)).next())!;
+    expect(group).toMatchObject({ size: 2, members: [0, 1] });
+    await before.keep([0, 1].map((rolloutIndex) => scored({ group, rolloutIndex }, 0)));
+    await before.close();
+    const after = link(store);
+    const planned = planner(new TaskProgress(16, after));
+    expect(await after.sharing(planned).next()).toMatchObject({ group_id: group.group_id, size: 2, members: [] });
+    await after.close();
+  });
+
   it('tells how tasks fare and which version is the newest', async () => {
     const store = await memory();
     const shared = link(store);

@@ -51,12 +51,12 @@ export class StoreLink implements ProgressSource, VersionSource {
     await this.#store.upsertTasks(tasks);
   }
 
-  /** The groups of `planner`, each with those members that this process may do. */
+  /** The groups of `planner`, each with those members that this process may do, and as large as it was begun. */
   sharing(planner: GroupSource): GroupSource {
     return {
       next: async () => {
         const group = await planner.next();
-        return group && { ...group, members: await this.#lease(group).catch((error: unknown) => this.#fail(error)) };
+        return group && this.#begin(group).catch((error: unknown) => this.#fail(error));
       },
     };
   }
@@ -127,10 +127,11 @@ export class StoreLink implements ProgressSource, VersionSource {
     if (this.#kept.length > 0) throw allKept(this.#kept);
   }
 
-  #lease(group: Group): Promise<number[]> {
+  async #begin(group: Group): Promise<Group> {
     const { group_id, size, task } = group;
     const planned = { group_id, run_id: this.#options.runId, task_id: task.task_id, size };
-    return this.#store.planAndLease(planned, group.members, { owner: this.#owner, ttlMs: LEASE_MS });
+    const begun = await this.#store.planAndLease(planned, { owner: this.#owner, ttlMs: LEASE_MS });
+    return { ...group, ...begun, maxSteps: begun.maxSteps ?? group.maxSteps };
   }
 
   #fail(error: unknown): never {

@@ -199,9 +199,9 @@ describe.each(STORES)('on $name', (stores) => {
     });
 
     it('are planned with their group, and end with what was stored, also where it was there already', async () => {
-      const { members: _, ...planned } = group('g1');
-      expect(await store.planAndLease(planned, [0, 1, 2], lease('me'))).toEqual([0, 1, 2]);
-      expect(await store.planAndLease(planned, [0, 1, 2], lease('you'))).toEqual([]);
+      const planned = { group_id: 'g1', run_id: 'run1', task_id: 'chrome/t1', size: 3 };
+      expect(await store.planAndLease(planned, lease('me'))).toEqual({ size: 3, maxSteps: null, members: [0, 1, 2] });
+      expect(await store.planAndLease(planned, lease('you'))).toEqual({ size: 3, maxSteps: null, members: [] });
       const first = trajectory({ id: 'a', group: 'g1', index: 0 });
       const second = trajectory({ id: 'b', group: 'g1', index: 1 });
       await store.insertTrajectories([first], { doneBy: 'you' });
@@ -210,6 +210,22 @@ describe.each(STORES)('on $name', (stores) => {
       expect(await store.liveWork('g1')).toEqual([1, 2]);
       await store.insertTrajectories([second], { doneBy: 'me' });
       expect(await store.liveWork('g1')).toEqual([2]);
+    });
+
+    it('are those that a group was begun with, whatever is planned later', async () => {
+      const planned = (size: number) => ({ group_id: 'g1', run_id: 'run1', task_id: 'chrome/t1', size });
+      await store.planAndLease(planned(3), lease('me'));
+      const done = trajectory({ id: 'a', group: 'g1', index: 1, size: 3 });
+      await store.insertTrajectories([{ ...done, limits: { max_steps: 12 } }], { doneBy: 'me' });
+      await store.releaseLease('me');
+      expect(await store.planAndLease(planned(8), lease('you'))).toEqual({ size: 3, maxSteps: 12, members: [0, 2] });
+      expect((await store.planAndLease(planned(2), lease('you'))).members).toEqual([0, 2]);
+    });
+
+    it('are as many as the first one says of its group where nobody announced that', async () => {
+      await store.insertTrajectories([trajectory({ id: 'a', group: 'g1', index: 0, size: 2 })]);
+      const planned = { group_id: 'g1', run_id: 'run1', task_id: 'chrome/t1', size: 8 };
+      expect(await store.planAndLease(planned, lease('me'))).toEqual({ size: 2, maxSteps: 30, members: [1] });
     });
   });
 

@@ -1,5 +1,4 @@
 import { inTransaction, type StoreContext, slices } from './context.ts';
-import { leaseMembers } from './leases.ts';
 import { isDead } from './owner.ts';
 import { ensureRuns, ensureTasks } from './parents.ts';
 import type { GroupRow } from './schema.ts';
@@ -70,22 +69,6 @@ export function insertGroup(context: StoreContext, group: NewGroup, lease?: Leas
 export async function planGroups(context: StoreContext, groups: readonly Omit<NewGroup, 'members'>[]): Promise<void> {
   await inTransaction(context, async (inner) => {
     for (const group of groups) await plan(inner, group);
-  });
-}
-
-/**
- * Announces a group as `planGroups` does, and leases these of its rollouts as `leaseWork` does, in one transaction.
- * @returns those obtained.
- */
-export function planAndLease(
-  context: StoreContext,
-  group: Omit<NewGroup, 'members'>,
-  indices: readonly number[],
-  lease: Lease,
-): Promise<number[]> {
-  return inTransaction(context, async (inner) => {
-    await plan(inner, group);
-    return leaseMembers(inner, group.group_id, indices, lease);
   });
 }
 
@@ -218,8 +201,8 @@ async function insertMembers({ db }: StoreContext, group: NewGroup): Promise<voi
   await db.insertInto('group_member').values(rows).execute();
 }
 
-/** The row of a group that nobody has decided, where it is missing. */
-async function plan(context: StoreContext, group: Omit<NewGroup, 'members'>): Promise<void> {
+/** Inside a transaction: the row of a group that nobody has decided, where it is missing. */
+export async function plan(context: StoreContext, group: Omit<NewGroup, 'members'>): Promise<void> {
   await ensureRuns(context, [group.run_id]);
   await ensureTasks(context, [{ task_id: group.task_id, domain: '', instruction: '' }]);
   const row = { ...groupRow(context.now(), { ...group, reason: undefined }), state: 'planned' as const };

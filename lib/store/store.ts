@@ -8,6 +8,7 @@ import * as groups from './groups.ts';
 import * as leases from './leases.ts';
 import { showLife } from './lost.ts';
 import { newOwner } from './owner.ts';
+import * as planned from './planned.ts';
 import { type Pruned, type PruneOptions, pruneRollouts } from './prune.ts';
 import type { Rescue } from './rescue.ts';
 import * as rollouts from './rollouts.ts';
@@ -119,12 +120,8 @@ export class Store {
   planGroups(list: readonly Omit<groups.NewGroup, 'members'>[]): Promise<void> {
     return this.#steady.run(() => groups.planGroups(this.#context, list));
   }
-  planAndLease(
-    group: Omit<groups.NewGroup, 'members'>,
-    indices: readonly number[],
-    lease: groups.Lease,
-  ): Promise<number[]> {
-    return this.#steady.run(() => groups.planAndLease(this.#context, group, indices, lease));
+  planAndLease(group: Omit<groups.NewGroup, 'members'>, lease: groups.Lease): Promise<planned.PlannedGroup> {
+    return this.#steady.run(() => planned.planAndLease(this.#context, group, lease));
   }
   insertGroup(group: groups.NewGroup, lease?: groups.Lease): Promise<boolean> {
     return this.#steady.run(() => groups.insertGroup(this.#context, group, lease));
