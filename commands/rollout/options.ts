@@ -41,6 +41,13 @@ const AMOUNT: readonly OptionSpec[] = [
     min: 1,
     describe: 'Rollouts of a task planned together',
   },
+  {
+    name: 'epochs',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    describe: 'Passes over the tasks, each with -n rollouts of every task on desktops of another seed (default: 1)',
+  },
   { name: 'follow', type: 'boolean', describe: 'Keep sampling, task after task, until told to stop' },
   { name: 'max-steps', type: 'integer', value: 'N', default: 30, min: 1, describe: 'Most steps of an episode' },
   {

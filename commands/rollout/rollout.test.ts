@@ -56,6 +56,25 @@ describe('dart-rollout', () => {
     });
   });
 
+  it('goes over the tasks so many times, each time on another desktop, and with --follow without an end', async () => {
+    const many = [...TWO, '--policy', 'fixed:finished', '-n', '2', '--epochs', '3', '--run-id', 'r'];
+    const { code, records } = await rollout(many);
+    const trajectories = records().slice(0, -1) as unknown as Trajectory[];
+    expect([code, trajectories.length]).toEqual([0, 12]);
+    const begun = trajectories
+      .filter(({ task_id }) => task_id === 'calc-write-b2-7')
+      .map(({ group_id, steps }) => `${group_id} ${steps[0]!.observation.screenshot.sha256}`);
+    const groups = [...new Set(begun)].sort();
+    expect(groups.map((group) => group.split(' ')[0])).toEqual([0, 1, 2].map((n) => `r/calc-write-b2-7/${n}`));
+    expect(new Set(groups.map((group) => group.split(' ')[1])).size).toBe(3);
+    const both = await rollout([...many, '--follow']);
+    expect([both.code, both.err()]).toEqual([2, expect.stringContaining('passes over the tasks have no end')]);
+    const store = ['--store', 'sqlite:epochs.db'];
+    expect((await rollout([...many, ...store])).records().at(-1)).toMatchObject({ trajectories: 12 });
+    const again = await rollout([...many, ...store]);
+    expect(again.records().at(-1)).toMatchObject({ trajectories: 0 });
+  });
+
   it('gives a policy that only says finished nothing', async () => {
     const { records } = await rollout([...TWO, '--policy', 'fixed:finished', '-n', '1']);
     expect(records().at(-1)).toMatchObject({ trajectories: 2, success: 0 });

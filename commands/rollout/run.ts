@@ -149,19 +149,25 @@ function describe({ tally, version, usage }: SessionEnd): string {
 }
 
 /** How many rollouts there will be; null where that is not known: those of others count, too, in a shared run. */
-function totalOf(tasks: number, { session: { follow, rollouts } }: Settings, store: Store | null): number | null {
-  return follow || store !== null ? null : tasks * rollouts;
+function totalOf(tasks: number, { session }: Settings, store: Store | null): number | null {
+  return session.follow || store !== null ? null : wantedOf(tasks, session);
+}
+
+/** The rollouts of a run without --follow. */
+function wantedOf(tasks: number, { rollouts, epochs = 1 }: Settings['session']): number {
+  return tasks * rollouts * epochs;
 }
 
 /** A run that had everything it was asked for before it began: said in words, where numbers of nothing would puzzle. */
 async function nothingLeft(
   tasks: number,
-  { session: { runId, rollouts, follow } }: Settings,
+  { session }: Settings,
   store: Store | null,
   { tally }: SessionEnd,
 ): Promise<string | null> {
+  const { runId, follow } = session;
   if (store === null || follow || tally.trajectories > 0) return null;
-  const wanted = tasks * rollouts;
+  const wanted = wantedOf(tasks, session);
   const there = await store.countRollouts(runId);
   if (there >= wanted) return `all ${wanted} rollouts of run ${runId} are there already`;
   return `nothing done: ${there} of ${wanted} rollouts of run ${runId} are there already`;

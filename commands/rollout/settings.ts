@@ -45,6 +45,7 @@ export function settingsOf(context: CommandContext): Settings {
       workers: number('workers'),
       threads: number('threads'),
       rollouts: number('rollouts'),
+      epochs: epochsOf(options.epochs, follow),
       follow,
       mode: text('mode') as 'async' | 'batch',
       batchGroups: number('batch-groups'),
@@ -72,6 +73,16 @@ export function settingsOf(context: CommandContext): Settings {
       config: { ...options, policy: policyPath(text('policy')!, io) },
     },
   };
+}
+
+/** Passes over the tasks; with --follow they have no end. */
+function epochsOf(given: OptionValue, follow: boolean): number {
+  if (follow && given !== undefined)
+    throw new DartError('with --follow passes over the tasks have no end', {
+      where: '--epochs',
+      hint: 'one of the two',
+    });
+  return (given as number | undefined) ?? 1;
 }
 
 /** Without --follow each task gets its rollouts once, so that weights would mean nothing. */

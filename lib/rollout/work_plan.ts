@@ -11,7 +11,9 @@ export interface WorkPlan {
   tasks: readonly Task[];
   /** Rollouts of a group in full (n). */
   rollouts: number;
-  /** Sample until told to stop, instead of each task once. */
+  /** Passes over the tasks, each on desktops of other seeds; 1 by default. */
+  epochs?: number;
+  /** Sample until told to stop, instead of so many passes. */
   follow: boolean;
   mode: 'async' | 'batch';
   /** Groups of one batch. */
@@ -60,7 +62,7 @@ function without(groups: GroupSource, done: ReadonlySet<string>): GroupSource {
 }
 
 /** Groups of n; for evaluation n groups of one, each on a desktop of its own seed. */
-function amounts({ evaluation, rollouts, follow }: WorkPlan): { rollouts: number; sweeps: number } {
-  const sweeps = follow ? Number.POSITIVE_INFINITY : 1;
-  return evaluation ? { rollouts: 1, sweeps: follow ? sweeps : rollouts } : { rollouts, sweeps };
+function amounts({ evaluation, rollouts, epochs = 1, follow }: WorkPlan): { rollouts: number; sweeps: number } {
+  const sweeps = follow ? Number.POSITIVE_INFINITY : epochs;
+  return evaluation ? { rollouts: 1, sweeps: sweeps * rollouts } : { rollouts, sweeps };
 }

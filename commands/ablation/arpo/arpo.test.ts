@@ -10,7 +10,7 @@ import { NO_FIGURES } from '../run.ts';
 import { COMPARED, SELECTION } from './arms.ts';
 import { cameBack, correctionsOf, sumOf } from './correction.ts';
 import { type ArpoRun, readDetails, updatesIn } from './details.ts';
-import { arpoSettingsFrom, sharedJob } from './pieces.ts';
+import { arpoSettingsFrom, sharedJob, sharedLine } from './pieces.ts';
 import { arpoSection } from './report.ts';
 import { isArpoRun, piecesOf } from './runs.ts';
 import { CASE, splitOf, type TaskFiles, writeTaskFiles } from './tasks.ts';
@@ -89,6 +89,17 @@ describe('the shared rollouts', () => {
   const lines = (type: string, ids: readonly string[]) =>
     ids.map((task_id) => `${JSON.stringify({ type, v: 1, task_id })}\n`).join('');
 
+  it('are of as many desktops as those of the online arms: groups of 8, each on another one', () => {
+    const lineFor = (trajectories: string, count: number) => {
+      const files = { 'in-domain': { path: 'tasks.ndjson', count } } as TaskFiles;
+      return sharedLine(arpoSettingsFrom({ RUN_DIR: dir, TRAJECTORIES: trajectories }), 1, base, files);
+    };
+    const base = { path: 'base.onnx', sha256: 'f00' };
+    expect(lineFor('4096', 32)).toContain(' -n 8 --epochs 16 ');
+    expect(lineFor('1000', 32)).toContain(' -n 8 --epochs 4 ');
+    expect(lineFor('16', 12)).toContain(' -n 2 --epochs 1 ');
+  });
+
   it('are those of the tasks that are learned from, or refused', async () => {
     const path = join(dir, 'learned.ndjson');
     const files = { 'in-domain': { path, count: 2 } } as TaskFiles;
@@ -146,7 +157,7 @@ describe('a run', () => {
     for (const { made } of here.runs) expect(made).not.toMatch(/runs\/|base\.onnx/);
     expect(textOf('arpo')).toContain('bin/dart-rollout --tasks RUN/tasks/in-domain.ndjson');
     expect(textOf('arpo')).toContain('"path":"RUN/tasks/out-of-domain.ndjson","count":28');
-    expect(textOf('kto')).toContain(' RUN/shared/f00/2/rollouts-4096.ndjson ');
+    expect(textOf('kto')).toContain(' RUN/shared/f00/2/rollouts-4096-of-8.ndjson ');
     expect(textOf('kto')).toContain('--policy onnx:BASE ');
     expect(textOf('kto')).toContain(`\n${digest}\n`);
   });

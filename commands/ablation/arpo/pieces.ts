@@ -61,28 +61,39 @@ export function arpoSettingsFrom(env: Environment): ArpoSettings {
 export const CUT = 'rollouts';
 /** Steps of an episode, as in ARPO. */
 export const STEPS = ['--max-steps', '15'] as const;
+/** Rollouts of a task on one desktop: those of one group begin with the same screen, the next group's with another. */
+const GROUP = 8;
 const FIXED = ['--no-dynamic-rollouts', '--no-dynamic-length'] as const;
 
 /** Where the shared rollouts of a seed lie. */
 function sharedOf({ dir, trajectories }: ArpoSettings, seed: number, base: Base) {
   const folder = join(dir, 'shared', base.sha256.slice(0, 8), String(seed));
-  return { rollouts: join(folder, `rollouts-${trajectories}.ndjson`), blobs: join(folder, 'blobs') };
+  return { rollouts: join(folder, `rollouts-${trajectories}-of-${GROUP}.ndjson`), blobs: join(folder, 'blobs') };
 }
 
 /** The rollouts of the base policy on the tasks that are learned from, which the offline arms share. */
 export function sharedJob(settings: ArpoSettings, seed: number, base: Base, tasks: TaskFiles): Job {
-  const { rollouts, blobs } = sharedOf(settings, seed, base);
-  const each = Math.max(1, Math.ceil(settings.trajectories / tasks['in-domain'].count));
-  const what = ['--tasks', tasks['in-domain'].path, '--env', 'embedded:32', '--policy', `onnx:${base.path}`];
-  const how = ['-n', each, ...FIXED, ...STEPS, '--seed', seed, '--blobs', blobs, '-o', rollouts, '--quiet'];
+  const { rollouts } = sharedOf(settings, seed, base);
   return {
     title: `the shared rollouts, seed ${seed}`,
     product: rollouts,
     kind: 'rollouts',
     seconds: settings.trajectories / 50,
     check: () => refuseOtherTasks(rollouts, tasks['in-domain'].path),
-    run: (stop) => runLines([lineOf('bin/dart-rollout', what, how)], rollouts, stop),
+    run: (stop) => runLines([sharedLine(settings, seed, base, tasks)], rollouts, stop),
   };
+}
+
+/** The line that makes them. */
+export function sharedLine(settings: ArpoSettings, seed: number, base: Base, tasks: TaskFiles): string {
+  const { rollouts, blobs } = sharedOf(settings, seed, base);
+  // Less than a group only where a trial has no more.
+  const each = Math.max(1, Math.ceil(settings.trajectories / tasks['in-domain'].count));
+  const group = Math.min(GROUP, each);
+  const what = ['--tasks', tasks['in-domain'].path, '--env', 'embedded:32', '--policy', `onnx:${base.path}`];
+  const many = ['-n', group, '--epochs', Math.round(each / group), ...FIXED, ...STEPS];
+  const how = ['--seed', seed, '--blobs', blobs, '-o', rollouts, '--quiet'];
+  return lineOf('bin/dart-rollout', what, many, how);
 }
 
 /** The name of their file says everything but the tasks, which follow from IN_DOMAIN, SELECT_ROLLOUTS and chance. */
@@ -188,7 +199,7 @@ export function onlineTraining(
   { dir, seed, base, tasks }: { dir: string; seed: number; base: Base; tasks: string },
 ): Training {
   const { trajectories, limitSeconds } = settings;
-  const options = { rollout: ['-n', '8', ...FIXED, ...STEPS], curate: arm.curate, train: arm.train };
+  const options = { rollout: ['-n', String(GROUP), ...FIXED, ...STEPS], curate: arm.curate, train: arm.train };
   const cuts = [{ name: CUT, trajectories }];
   const how = { seed, options, before: [], cuts, limitSeconds };
   return { dir, policy: base.path, base: base.sha256, tasks, desktops: 'embedded:32', ...how };
