@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { logOf } from '../../lib/cli/log.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
+import { UsageError } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
+import { readOnnx } from '../../lib/graph/read.ts';
 import { readSafetensors } from '../../lib/policy/network/safetensors.ts';
 import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { fileError } from '../../lib/stream/errno.ts';
@@ -32,7 +34,7 @@ export function startingPolicy(context: CommandContext, publish: string): Uint8A
     if (weights === null) return null;
     throw new DartError('weights need a network to go into', { where: '--init-from', hint: '--policy onnx:FILE' });
   }
-  const path = resolvePath(io, onnxPath(spec));
+  const path = resolvePath(io, onnxPath(spec, io));
   if (weights === null && isSame(path, publish)) return null;
   const warn = (line: string) => logOf(context).warn(line);
   const bytes = readPolicy(path, newestOf(path, warn));
@@ -42,18 +44,22 @@ export function startingPolicy(context: CommandContext, publish: string): Uint8A
   return baked(bytes, path, from, newestOf(from, warn));
 }
 
-/** The path of `onnx:PATH`; a bare path that is there is taken too. */
-function onnxPath(spec: string): string {
+/** The path of `onnx:PATH`. */
+function onnxPath(spec: string, io: CommandContext['io']): string {
   if (spec.startsWith('hf:')) {
     const hint = '--engine torch, or leave --engine out';
     throw new DartError('a Hugging Face checkpoint is not for the onnx engine', { where: '--policy', hint });
   }
   if (spec.startsWith('onnx:') && spec.length > 5) return spec.slice(5);
-  if (existsSync(spec)) return spec;
-  throw new DartError(`'${spec}' is not a policy that can be trained`, {
-    where: '--policy',
-    hint: 'onnx:FILE, or hf:DIR',
-  });
+  throw noPolicySpec(spec, io);
+}
+
+/** A policy that does not say of which kind it is, with what it probably is; no command guesses. */
+export function noPolicySpec(spec: string, io: CommandContext['io']): DartError {
+  const path = resolvePath(io, spec);
+  const kind = existsSync(join(path, 'config.json')) ? 'hf' : 'onnx';
+  const hint = existsSync(path) ? `--policy ${kind}:${spec}` : 'onnx:FILE, or hf:DIR';
+  return new UsageError(`'${spec}' does not say which kind of policy it is`, { where: '--policy', hint });
 }
 
 /** The newest whole version of a published folder, null where there is none; tells of newer ones that are damaged. */
@@ -74,8 +80,31 @@ export function readPolicy(path: string, version: number | null): Uint8Array {
 /** @param weights A safetensors file, a version's folder, or a published folder (of which the version is taken). */
 function baked(policy: Uint8Array, source: string, weights: string, version: number | null): Uint8Array {
   const { bytes, where } = readWeights(weights, version);
-  const { tensors } = readSafetensors(bytes, where);
+  const { tensors } = isFolder(weights) ? readSafetensors(bytes, where) : readWeightsFile(bytes, where);
   return bakeWeights(policy, tensors, { source, where });
+}
+
+/** Of a file that a person names, and that nobody published. */
+function readWeightsFile(bytes: Uint8Array, where: string) {
+  try {
+    return readSafetensors(bytes, where);
+  } catch (error) {
+    if (!(error instanceof DartError)) throw error;
+    if (isOnnx(bytes)) {
+      const hint = `--policy onnx:${where} without --init-from: the file has its weights in it`;
+      throw new DartError('this is an ONNX file, not weights in safetensors', { where, hint, cause: error });
+    }
+    const hint = 'a .safetensors file, or a folder that dart-train published into';
+    throw new DartError(error.message, { where, hint, cause: error });
+  }
+}
+
+function isOnnx(bytes: Uint8Array): boolean {
+  try {
+    return readOnnx(bytes, '').nodes.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function readWeights(path: string, version: number | null): { bytes: Uint8Array; where: string } {

@@ -20,7 +20,7 @@ import type {
 import { versionFolder } from '../../lib/training/versions.ts';
 import type { ChosenEngine } from './engine.ts';
 import { adamSettings, numberOf, textOf } from './settings.ts';
-import { isSame, newestOf } from './source.ts';
+import { isSame, newestOf, noPolicySpec } from './source.ts';
 
 type Options = CommandContext['options'];
 
@@ -150,7 +150,8 @@ function basePath(context: CommandContext, publish: string): string | null {
   if (spec.startsWith('onnx:')) {
     throw new DartError('an ONNX policy is not for the torch engine', { where: '--policy', hint: '--engine onnx' });
   }
-  const path = resolvePath(io, spec.startsWith('hf:') ? spec.slice(3) : spec);
+  if (!spec.startsWith('hf:') || spec.length === 3) throw noPolicySpec(spec, io);
+  const path = resolvePath(io, spec.slice(3));
   const published = readTorchPolicy(path);
   if (!published) return path;
   if (isSame(path, publish)) return null;

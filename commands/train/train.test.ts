@@ -405,6 +405,27 @@ describe('dart-train says what is wrong:', () => {
     expect(await fails(['--publish', `${dir}-new`, '--dry-run'])).toContain('there is no policy to start from');
   });
 
+  it('a policy of no kind, with the kind that it probably is, whichever the engine', async () => {
+    const bare = ['--publish', dir, '--dry-run', '--policy'];
+    const said = "--policy: 'init.onnx' does not say which kind of policy it is. Try: --policy onnx:init.onnx";
+    expect(await fails([...bare, 'init.onnx'])).toContain(said);
+    expect(await fails([...bare, 'none.onnx'])).toContain('kind of policy it is. Try: onnx:FILE, or hf:DIR');
+    mkdirSync(join(cwd, 'model'), { recursive: true });
+    writeFileSync(join(cwd, 'model/config.json'), '{}');
+    for (const more of [[], ['--engine', 'torch']])
+      expect(await fails([...bare, 'model', ...more])).toContain('Try: --policy hf:model');
+  });
+
+  it('weights that are an ONNX file, or none at all', async () => {
+    const from = (file: string) => fails(into('--dry-run', '--init-from', file));
+    const onnx = join(cwd, 'init.onnx');
+    expect(await from('init.onnx')).toContain(
+      `${onnx}: this is an ONNX file, not weights in safetensors. Try: --policy onnx:${onnx} without --init-from`,
+    );
+    writeFileSync(join(cwd, 'words.txt'), 'these are no weights');
+    expect(await from('words.txt')).toContain('Try: a .safetensors file, or a folder that dart-train published into');
+  });
+
   it('an input file that is not there, before the first update', async () => {
     writeFileSync(join(cwd, 'there.ndjson'), samples(4));
     expect(await fails(['there.ndjson', 'nofile.ndjson', ...into(...fast)])).toContain('nofile.ndjson: cannot read');
