@@ -39,6 +39,7 @@ const AMOUNT: readonly OptionSpec[] = [
     value: 'N',
     default: 8,
     min: 1,
+    max: 4096,
     describe: 'Rollouts of a task planned together',
   },
   {
@@ -91,6 +92,7 @@ const AMOUNT: readonly OptionSpec[] = [
     type: 'integer',
     value: 'N',
     min: 1,
+    max: 4096,
     describe: 'Groups whose rollouts are interleaved (default: two rounds of all desktops)',
   },
   {
@@ -154,7 +156,7 @@ const SYSTEM: readonly OptionSpec[] = [
     describe:
       'Start the next rollout whenever a desktop is free, or plan batches and wait for all of each (the coupled baseline)',
   },
-  { name: 'batch-groups', type: 'integer', value: 'N', default: 8, min: 1, describe: 'Groups of one batch' },
+  { name: 'batch-groups', type: 'integer', value: 'N', default: 8, min: 1, max: 4096, describe: 'Groups of one batch' },
   {
     name: 'version-wait',
     type: 'number',

@@ -17,6 +17,7 @@ import { SCHEMA_VERSION } from '../../lib/stream/records.ts';
 import { serverSettings } from '../server_settings.ts';
 import { policyPath } from './settings.ts';
 import { tellOfStop } from './tell_stop.ts';
+import { workersOf } from './workers.ts';
 
 /** What needs more than a screen: an accessibility tree, or a memory of the episode. */
 const NOT_SERVED = new Set(['script', 'replay']);
@@ -27,6 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
   const log = logOf(context);
   const token = await tokenOf(context);
   const spec = servable(policyPath(options.policy as string, io));
+  const { workers, threads } = workersOf(context);
   const servers = {
     warn: (text: string) => log.warn(text),
     log: (line: string) => log.info(line),
@@ -38,7 +40,7 @@ export async function run(context: CommandContext): Promise<number> {
     return EXIT.ok;
   }
   const output = await openOutput(context);
-  const opened = await openPolicies(spec, options.workers as number, options.threads as number, servers);
+  const opened = await openPolicies(spec, workers, threads, servers);
   const pool = poolOf(opened.policies, log, servers.patienceMs);
   try {
     if (options['dry-run'] === true) {

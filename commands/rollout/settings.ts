@@ -9,6 +9,7 @@ import type { SessionOptions } from '../../lib/rollout/session.ts';
 import { assetSettings } from '../assets.ts';
 import { newRunId } from '../run_id.ts';
 import { serverSettings } from '../server_settings.ts';
+import { workersOf } from './workers.ts';
 
 /** What the options of the command line mean, before anything is opened. */
 export interface Settings {
@@ -42,8 +43,7 @@ export function settingsOf(context: CommandContext): Settings {
     session: {
       runId: text('run-id') ?? newRunId(),
       policy: policyPath(text('policy')!, io),
-      workers: number('workers'),
-      threads: number('threads'),
+      ...workersOf(context),
       rollouts: number('rollouts'),
       epochs: epochsOf(options.epochs, follow),
       follow,

@@ -1,6 +1,9 @@
 import { COMMON_OPTIONS, OUTPUT_OPTIONS } from '../../lib/cli/common.ts';
 import type { CommandSpec, OptionSpec } from '../../lib/cli/spec.ts';
 
+/** As many desktops as dart-env starts, and no more workers or GPUs than that. */
+const MOST = 10_000;
+
 const OPTIONS: readonly OptionSpec[] = [
   {
     name: 'workload',
@@ -18,13 +21,28 @@ const OPTIONS: readonly OptionSpec[] = [
   },
   ...(
     [
-      { name: 'desktops', type: 'integer', value: 'N', min: 1, describe: 'Desktops, instead of the workload’s' },
-      { name: 'workers', type: 'integer', value: 'N', min: 1, describe: 'Policy workers, instead of the workload’s' },
+      {
+        name: 'desktops',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: MOST,
+        describe: 'Desktops, instead of the workload’s',
+      },
+      {
+        name: 'workers',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: MOST,
+        describe: 'Policy workers, instead of the workload’s',
+      },
       {
         name: 'gpus',
         type: 'integer',
         value: 'N',
         min: 1,
+        max: MOST,
         describe: 'As many workers as fit on so many GPUs, by the workload’s GPUs a worker',
       },
       {
@@ -42,7 +60,7 @@ const OPTIONS: readonly OptionSpec[] = [
         choices: ['one', 'global'],
         describe: 'Workers change version one at a time or all together (async: one, batch: global)',
       },
-      { name: 'hours', type: 'number', value: 'H', default: 24, min: 0.01, describe: 'Virtual hours' },
+      { name: 'hours', type: 'number', value: 'H', default: 24, min: 0.01, max: 8760, describe: 'Virtual hours' },
       { name: 'updates', type: 'integer', value: 'N', min: 1, describe: 'End when so many versions are loaded' },
       {
         name: 'sweep',

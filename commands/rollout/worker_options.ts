@@ -8,9 +8,18 @@ export const WORKER_OPTIONS: readonly OptionSpec[] = [
     value: 'N',
     default: 2,
     min: 1,
+    max: 1024,
     describe: 'Workers that an onnx policy is opened as',
   },
-  { name: 'threads', type: 'integer', value: 'N', default: 1, min: 1, describe: 'Threads of one onnx worker' },
+  {
+    name: 'threads',
+    type: 'integer',
+    value: 'N',
+    default: 1,
+    min: 1,
+    max: 1024,
+    describe: 'Threads of one onnx worker; all workers together have at most 4096',
+  },
 ];
 
 /** How workers change versions. */

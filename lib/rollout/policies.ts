@@ -39,8 +39,15 @@ export async function openPolicies(
   const one = published ? `onnx:${join(rest, 'policy.onnx')}` : spec;
   const count = kind === 'onnx' ? workers : 1;
   const policies: Policy[] = [];
-  for (let i = 0; i < count; i++)
-    policies.push(await openPolicy(one, { expert: taskExperts, threads, tell: servers.warn }));
+  try {
+    for (let i = 0; i < count; i++) {
+      servers.signal?.throwIfAborted();
+      policies.push(await openPolicy(one, { expert: taskExperts, threads, tell: servers.warn }));
+    }
+  } catch (error) {
+    await Promise.all(policies.map((policy) => policy.close()));
+    throw error;
+  }
   return { policies, versions: published ? new PublishedDirectory(rest) : null };
 }
 

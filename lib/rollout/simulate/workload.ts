@@ -7,7 +7,9 @@ import { distributionSchema, meanOf } from './distribution.ts';
 
 /** Where a figure comes from: a publication, a measurement, or "assumed: why". */
 const source = z.string().min(1);
-const count = z.strictObject({ value: z.number().int().positive(), source });
+/** Of each there is a list, of desktops as of steps. */
+const MOST = 10_000;
+const count = z.strictObject({ value: z.number().int().positive().max(MOST), source });
 const spread = z.strictObject({ distribution: distributionSchema, source });
 
 const workloadSchema = z.strictObject({
