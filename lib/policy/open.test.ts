@@ -28,6 +28,20 @@ describe('openPolicy', () => {
     await expect(openPolicy('script:noise=2')).rejects.toMatchObject({ hint: 'script:noise=0.2' });
   });
 
+  it('says what a path of an onnx policy lacks, also that of a published folder', async () => {
+    const message = (spec: string) => `'${spec}' does not say which kind of policy it is`;
+    await expect(openPolicy('models/base.onnx')).rejects.toMatchObject({
+      message: message('models/base.onnx'),
+      hint: '--policy onnx:models/base.onnx',
+    });
+    await expect(openPolicy(folder)).rejects.toMatchObject({ message: `unknown policy "${folder}"` });
+    writeFileSync(join(folder, 'policy.onnx'), '');
+    await expect(openPolicy(folder)).rejects.toMatchObject({
+      message: message(folder),
+      hint: `--policy onnx:${folder}`,
+    });
+  });
+
   it('names a policy file that is not there', async () => {
     const missing = join(folder, 'no.onnx');
     await expect(openPolicy(`onnx:${missing}`)).rejects.toMatchObject({

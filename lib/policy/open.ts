@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DartError } from '../errors.ts';
 import type { Policy } from './policy.ts';
 import type { ExpertSource } from './script.ts';
@@ -50,8 +52,17 @@ export async function openPolicy(spec: string, options: OpenPolicyOptions = {}):
       return new FixedPolicy(rest);
     }
     default:
-      throw new DartError(`unknown policy "${spec}"`, { where: '--policy', hint: KINDS });
+      throw unknown(spec);
   }
+}
+
+/** A path that does not say what is there gets an answer of its own: it is the commonest slip. */
+function unknown(spec: string): DartError {
+  if (spec.endsWith('.onnx') || existsSync(join(spec, 'policy.onnx'))) {
+    const hint = `--policy onnx:${spec}`;
+    return new DartError(`'${spec}' does not say which kind of policy it is`, { where: '--policy', hint });
+  }
+  return new DartError(`unknown policy "${spec}"`, { where: '--policy', hint: KINDS });
 }
 
 async function mustExist(path: string, spec: string): Promise<void> {
