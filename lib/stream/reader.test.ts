@@ -116,6 +116,14 @@ describe('readRecords', () => {
     expect(skipped).toEqual(['in:2', 'in:3', 'in:5']);
   });
 
+  it('tells of a bad line only when the records before it have been looked at', async () => {
+    const told: string[] = [];
+    const input = chunks('{"type":"a"}\n{"type":"b"}\noops\n{"type":"c"}\n{"ty');
+    const options = { name: 'in', onSkip: (error: DartError) => told.push(error.where!) };
+    for await (const { where } of readRecords(input, { ...options, onError: 'skip' })) told.push(where);
+    expect(told).toEqual(['in:1', 'in:2', 'in:3', 'in:4', 'in:5']);
+  });
+
   it('stops a line that is too long, whole or still coming, and reads on after it', async () => {
     const long = `{"type":"${'x'.repeat(100)}"}`;
     expect(await failure([`${long}\n`], { maxLineBytes: 50 })).toMatch(/^in:1: the line is longer than 50 bytes/);

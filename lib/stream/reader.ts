@@ -99,7 +99,7 @@ async function* guarded(input: ByteSource, name: string): AsyncGenerator<Uint8Ar
 }
 
 function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<ReadRecord[], void, void> {
-  const batch: ReadRecord[] = [];
+  let batch: ReadRecord[] = [];
   for (const split of lines) {
     const where = `${options.name}:${split.line}`;
     // No line of it can be read, so there is nothing to leave out.
@@ -112,10 +112,10 @@ function* parsed(lines: Iterable<SplitLine>, options: ReadOptions): Generator<Re
       batch.push(read);
     } catch (error) {
       if (!(error instanceof DartError)) throw error;
-      if (options.onError !== 'skip') {
-        if (batch.length > 0) yield batch;
-        throw error;
-      }
+      // First what came before it, of which its reader may complain too: complaints come in the order of the lines.
+      if (batch.length > 0) yield batch;
+      if (options.onError !== 'skip') throw error;
+      batch = [];
       options.onSkip?.(error);
     }
   }
