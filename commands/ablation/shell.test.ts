@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { lineOf, runLines, Stopped, start } from './shell.ts';
+import { lineOf, runLines, Stopped, start, wholeLine } from './shell.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dart-shell-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -69,6 +69,17 @@ describe('a line', () => {
     line.child.kill('SIGKILL');
     expect(await line.ended).toBe(143);
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
+  });
+});
+
+describe('wholeLine', () => {
+  it('has its file only where it has ended well', async () => {
+    const file = join(dir, 'whole file');
+    const writes = (end: string) => (output: string) => `(echo x > ${lineOf(output)}; ${end})`;
+    await expect(runLines([wholeLine(file, writes('exit 3'))], 'here')).rejects.toThrow('exit code 3');
+    expect([existsSync(file), readFileSync(`${file}.part`, 'utf8')]).toEqual([false, 'x\n']);
+    await runLines([wholeLine(file, writes('true'))], 'here');
+    expect([existsSync(`${file}.part`), readFileSync(file, 'utf8')]).toEqual([false, 'x\n']);
   });
 });
 

@@ -130,6 +130,15 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/**
+ * A line whose file is there only once the line has ended well. `dart-rollout` writes what it has where it is stopped, so
+ * that no trajectory is lost; here a part must not be taken for the whole by who goes on.
+ */
+export function wholeLine(file: string, line: (output: string) => string): string {
+  const part = `${file}.part`;
+  return `${line(part)} && ${lineOf('mv', part, file)}`;
+}
+
 /** A line of words. */
 export function lineOf(...words: (string | number | readonly (string | number)[])[]): string {
   return words.flat().map(String).map(quoted).join(' ');

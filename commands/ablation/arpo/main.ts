@@ -11,7 +11,7 @@ import { ARPO } from '../programs.ts';
 import { publishedPath, publishRuns, takePublished } from '../published.ts';
 import { type Job, playJobs, spoken } from '../queue.ts';
 import { writeSection } from '../report.ts';
-import { lineOf, runLines } from '../shell.ts';
+import { lineOf, runLines, wholeLine } from '../shell.ts';
 import type { ArpoRun } from './details.ts';
 import { type ArpoSettings, arpoSettingsFrom, sharedJob } from './pieces.ts';
 import { arpoSection, successIn } from './report.ts';
@@ -72,11 +72,14 @@ async function selected(
     '-n',
     selectRollouts,
   ];
-  const how = ['--max-steps', 15, '--seed', 0, '--blobs', join(dir, 'baseline-blobs'), '-o', baseline, '--quiet'];
+  const how = ['--max-steps', 15, '--seed', 0, '--blobs', join(dir, 'baseline-blobs'), '--quiet'];
   if (!existsSync(baseline)) {
     say(`${selectRollouts} rollouts of the base policy on every training task …`);
     await runLines(
-      [lineOf('bin/dart-rollout', rollout, how), lineOf('rm', '-rf', join(dir, 'baseline-blobs'))],
+      [
+        wholeLine(baseline, (output) => lineOf('bin/dart-rollout', rollout, how, '-o', output)),
+        lineOf('rm', '-rf', join(dir, 'baseline-blobs')),
+      ],
       dir,
       stop,
     );

@@ -10,7 +10,7 @@ import { ARPO } from '../programs.ts';
 import type { Job } from '../queue.ts';
 import { type Figures, NO_FIGURES } from '../run.ts';
 import { chosenFrom } from '../settings.ts';
-import { lineOf, runLines } from '../shell.ts';
+import { lineOf, runLines, wholeLine } from '../shell.ts';
 import { placesOf, type Training } from '../training.ts';
 import { type ArpoArm, COMPARED, SELECTION } from './arms.ts';
 import { readDetails, updatesIn } from './details.ts';
@@ -92,8 +92,10 @@ export function sharedLine(settings: ArpoSettings, seed: number, base: Base, tas
   const group = Math.min(GROUP, each);
   const what = ['--tasks', tasks['in-domain'].path, '--env', 'embedded:32', '--policy', `onnx:${base.path}`];
   const many = ['-n', group, '--epochs', Math.round(each / group), ...FIXED, ...STEPS];
-  const how = ['--seed', seed, '--blobs', blobs, '-o', rollouts, '--quiet'];
-  return lineOf('bin/dart-rollout', what, many, how);
+  return wholeLine(rollouts, (output) => {
+    const how = ['--seed', seed, '--blobs', blobs, '-o', output, '--quiet'];
+    return lineOf('bin/dart-rollout', what, many, how);
+  });
 }
 
 /** The name of their file says everything but the tasks, which follow from IN_DOMAIN, SELECT_ROLLOUTS and chance. */
