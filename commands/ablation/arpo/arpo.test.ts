@@ -240,7 +240,7 @@ describe('the section', () => {
 
   it('has each arm that ran, its gain over the base, and its corrections', () => {
     const { text } = arpoSection(settings, [run('base', 0.25), run('kto', 0.375)], 40);
-    expect(text).toContain('| KTO | – / – | – / – | 24.6% | 37.5% | 37.5% | – | – | – | – |');
+    expect(text).toContain('| KTO | – / – | – / – | 24.6% | 1 | 37.5% | 37.5% | – | – | – | – |');
     expect(text).toContain('| KTO over base | +12.5 pt | – | – |');
     expect(text).toContain('| KTO | 25% (16 of 64) | – | 13% (8 of 64) | 25% (2 of 8) |');
     expect(text).not.toContain('GRPO over');
@@ -283,7 +283,7 @@ describe('the section', () => {
     expect(text).toContain('| the whole training | +0.13 | +0.00 | +0.13 |');
     expect(text).toContain('| its second half | +0.25 | +0.00 | +0.25 |');
     expect(text).toContain('| GRPO | 50% (32 of 64) | +25.0 pt | 13% (8 of 64) | 25% (2 of 8) |');
-    expect(text).toContain('| the first over the second | −12.5 pt | – |');
+    expect(text).toContain('| the first over the second | – | −12.5 pt | – |');
   });
 
   it('names the runs that ended by their limit, with less learned than others', () => {

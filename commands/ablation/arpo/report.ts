@@ -114,7 +114,7 @@ function successes(runs: readonly ArpoRun[]): Table {
   const paper = (value: number | undefined) => (value === undefined ? null : `${value}%`);
   return {
     head: [
-      ...['', 'ARPO’s paper: in / out of domain', 'OSWorld standard / hard', 'offline comparison'],
+      ...['', 'ARPO’s paper: in / out of domain', 'OSWorld standard / hard', 'offline comparison', 'seeds'],
       ...SETS.flatMap(({ head }) => [`${head}: standard`, 'hard']),
     ],
     rows: present(COMPARED, runs).map(({ arm, own }) => [
@@ -122,6 +122,7 @@ function successes(runs: readonly ArpoRun[]): Table {
       `${paper(arm.paper.inDomain) ?? '–'} / ${paper(arm.paper.outOfDomain) ?? '–'}`,
       `${paper(arm.paper.standard) ?? '–'} / ${paper(arm.paper.hard) ?? '–'}`,
       paper(arm.paper.offline),
+      own.length,
       ...MEASURES.map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
     ]),
   };
@@ -196,12 +197,13 @@ function selection(runs: readonly ArpoRun[]): Table {
   const sets = ['all', 'heldout'];
   const rows = present(SELECTION, runs).map(({ arm, own }) => [
     nameOf(arm, own),
+    own.length,
     ...sets.map((name) => share(meanOf(own.map((run) => successIn(run, name))))),
   ]);
   const gains = sets.map((name) => gain(pairOf(runs, ...SELECTED, (run) => successIn(run, name))));
   return {
-    head: ['', 'success on all training tasks', 'held-out'],
-    rows: gains.every((cell) => cell === null) ? rows : [...rows, ['the first over the second', ...gains]],
+    head: ['', 'seeds', 'success on all training tasks', 'held-out'],
+    rows: gains.every((cell) => cell === null) ? rows : [...rows, ['the first over the second', null, ...gains]],
   };
 }
 
