@@ -25,7 +25,7 @@ describe('parseDesktops', () => {
     ['embedded:0', '--env: "embedded:0" does not say how many desktops'],
     ['embedded:2:3', '--env: "embedded:2:3" does not say how many desktops'],
     ['embedded:10001', '--env: "embedded:10001" does not say how many desktops'],
-    ['embedded:2,latency=-1', "--env embedded, latency: expected a number, at least 0, but received '-1'"],
+    ['embedded:2,latency=-1', "--env embedded, latency: expected a number, 0 to 86400000, but received '-1'"],
     ['embedded:2,jitter=2', "--env embedded, jitter: expected a number, 0 to 1, but received '2'"],
     ['embedded:2,jitter=', "--env embedded, jitter: expected a number, 0 to 1, but received ''"],
     ['embedded:2,speed=1', '--env: embedded has no option "speed". Try: latency, reset, evaluate, jitter'],
