@@ -19,19 +19,20 @@ export function markdownTable({ head, rows }: Table): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** `+4.2 pt (+1.0 pt … +7.4 pt)`, the interval left out where there is one pair. */
+/** A difference of shares, `+4.2 pt (+1.0 pt … +7.4 pt)`; the interval is left out where there is one pair. */
 export function gain(difference: PairedMean | null): string | null {
-  if (difference === null) return null;
-  const { value, low, high } = difference;
-  return low === null || high === null ? signed(value) : `${signed(value)} (${signed(low)} … ${signed(high)})`;
+  return withInterval(difference, signed);
 }
 
 /** The same of a figure that is no share: `+0.04 (+0.01 … +0.07)`. */
 export function change(difference: PairedMean | null, digits = 2): string | null {
+  return withInterval(difference, (x) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`);
+}
+
+function withInterval(difference: PairedMean | null, spell: (value: number) => string): string | null {
   if (difference === null) return null;
   const { value, low, high } = difference;
-  const number = (x: number) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
-  return low === null || high === null ? number(value) : `${number(value)} (${number(low)} … ${number(high)})`;
+  return low === null || high === null ? spell(value) : `${spell(value)} (${spell(low)} … ${spell(high)})`;
 }
 
 /** A share in percent, or null. */

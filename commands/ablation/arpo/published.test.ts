@@ -20,7 +20,7 @@ describe('the runs in docs/results/arpo.ndjson', () => {
     const shown = page.slice(page.indexOf('<!-- arpo -->') + '<!-- arpo -->'.length, page.indexOf('<!-- /arpo -->'));
     const selected = Number(/drawn from the (\d+)/.exec(shown)?.[1]);
     expect(shown.trim()).toBe(arpoSection(settings, runs, selected).text.trim());
-    // Which tasks were selected follows from rollouts that are not kept; that it is the same ones in all runs is known.
+    // Which tasks were selected follows from rollouts that are not kept: those of the first run must be those of all.
     const digest = /\n([0-9a-f]{64})\n/.exec(runs[0]!.made)![1]!;
     const tasks = taskFilesIn(settings.dir, {
       ...{ 'in-domain': { path: '', count: 32 }, 'out-of-domain': { path: '', count: 28 } },
