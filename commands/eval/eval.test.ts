@@ -85,6 +85,8 @@ describe('dart-eval', () => {
     [['--tasks', 'missing', '--policy', 'script'], 'missing'],
     [['--tasks', SUITE, '--policy', 'onnx:none.onnx'], 'none.onnx'],
     [['--tasks', SUITE, '--policy', 'script', '--repeat', '2'], 'unknown option --repeat. Try: --repeats'],
+    [['--tasks', SUITE, '--policy', 'random', '--repeats', '4097'], "1 to 4096, but received '4097'"],
+    [['--tasks', SUITE, '--policy', 'random', '--workers', '1025'], "1 to 1024, but received '1025'"],
   ])('refuses %j in its first line and exits 2', async (argv, message) => {
     const { code, io } = await evaluate(argv);
     expect(code).toBe(2);
