@@ -15,7 +15,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const LIMIT_MS = 900_000;
 
 const TINY = {
-  ...{ SEEDS: '1', TRAIN_SECONDS: '2', TRAJECTORIES: '16', LIMIT_SECONDS: '40', POINTS: '1', REPEATS: '1' },
+  ...{ SEEDS: '1', TRAIN_SECONDS: '2', TRAJECTORIES: '16', LIMIT_SECONDS: '600', POINTS: '1', REPEATS: '1' },
   ...{ CONDITION_REPEATS: '1', EVAL_TASKS: '2', BASE: 'fixtures/policies/base.onnx' },
 };
 
@@ -198,7 +198,7 @@ describe('make arpo', () => {
     'learns from stored rollouts and from its own, and tells both',
     () => {
       const env = {
-        ...{ ...TINY, RUN_DIR: join(dir, 'arpo'), ARMS: 'kto,arpo', OFFLINE_SECONDS: '2', CASE_REPEATS: '2' },
+        ...{ ...TINY, RUN_DIR: join(dir, 'arpo'), ARMS: 'kto,arpo', OFFLINE_SECONDS: '600', CASE_REPEATS: '2' },
         ...{ SELECT_ROLLOUTS: '2', IN_DOMAIN: '12' },
       };
       const { status, stdout, stderr } = play('arpo/main.js', env);
