@@ -19,11 +19,14 @@ export interface ArpoArm {
   tasks: 'in-domain' | 'selected' | 'all';
   curate: readonly string[];
   train: readonly string[];
+  /** About how long it learns from a stored rollout, on two cores; 0 where it learns from none. */
+  secondsAStoredRollout: number;
   paper: PaperFigures;
 }
 
 /** Both sample alike and differ in the replay buffer alone. */
-const ONLINE = { kind: 'online', train: ['--preset', 'arpo', '--lr', '3e-4'] } as const;
+const TRAIN = ['--preset', 'arpo', '--lr', '3e-4'] as const;
+const ONLINE = { kind: 'online', train: TRAIN, secondsAStoredRollout: 0 } as const;
 const REPLAY = ['--preset', 'arpo'] as const;
 
 /** Passes over the stored rollouts; what a method makes of them first is `curate`, a subcommand with its options. */
@@ -38,6 +41,7 @@ export const COMPARED: readonly ArpoArm[] = [
     tasks: 'in-domain',
     curate: [],
     train: [],
+    secondsAStoredRollout: 0,
     paper: { inDomain: 43.8, outOfDomain: 55.2, standard: 23.5, hard: 18.2 },
   },
   {
@@ -47,6 +51,7 @@ export const COMPARED: readonly ArpoArm[] = [
     tasks: 'in-domain',
     curate: ['demos'],
     train: ['--objective', 'sft', '--lr', '3e-4', ...PASSES],
+    secondsAStoredRollout: 0.02,
     paper: { offline: 21.8 },
   },
   {
@@ -56,6 +61,7 @@ export const COMPARED: readonly ArpoArm[] = [
     tasks: 'in-domain',
     curate: ['pairs', '--for', 'dpo', '--pairs', '32'],
     train: ['--objective', 'dpo', ...PASSES],
+    secondsAStoredRollout: 0.05,
     paper: { offline: 22.4 },
   },
   {
@@ -67,6 +73,7 @@ export const COMPARED: readonly ArpoArm[] = [
     // Failures are about twice as many and a little more; KTO wants successes to weigh 1 to 1.33 times as much in all
     // (arXiv 2402.01306).
     train: ['--objective', 'kto', '--desirable-weight', '2.5', ...PASSES],
+    secondsAStoredRollout: 0.09,
     paper: { offline: 24.6 },
   },
   {

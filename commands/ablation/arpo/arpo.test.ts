@@ -181,6 +181,16 @@ describe('a run', () => {
     );
   });
 
+  it('is estimated by what its method takes, and by no more than its limit', () => {
+    const secondsOf = (env: Record<string, string>) => {
+      const { settings, given } = runsIn('runs/arpo', { SEEDS: '1', TRAJECTORIES: '1000', ...env });
+      const trainings = piecesOf(settings, given, () => {}).map(({ piece }) => [piece.name, piece.seconds]);
+      return Object.fromEntries(trainings);
+    };
+    expect(secondsOf({})).toMatchObject({ base: 2, 'reject-sampling': 20, dpo: 50, kto: 90 });
+    expect(secondsOf({ OFFLINE_SECONDS: '60' })).toMatchObject({ 'reject-sampling': 20, dpo: 50, kto: 60 });
+  });
+
   it('has its measures in files of one name in every folder', () => {
     const namesIn = (folder: string) => {
       const { settings, given } = runsIn(folder);

@@ -115,9 +115,6 @@ async function idsIn(path: string, type: string): Promise<Set<string>> {
   return ids;
 }
 
-/** About how long an arm learns from a stored rollout, on two cores. */
-const SECONDS_A_STORED_ROLLOUT = 0.03;
-
 /** True where a run ended by its limit of seconds, before it had learned from all the rollouts that others learned from. */
 export function endedEarly(settings: ArpoSettings, { name, cuts }: RunRecord): boolean {
   const arm = settings.arms.find((each) => each.name === name);
@@ -154,7 +151,7 @@ export function pieceOf(
     ...{ name: arm.name, dir, seed, made, details },
     kind: arm.kind,
     seconds:
-      arm.kind === 'none' ? 2 : Math.min(settings.offlineSeconds, settings.trajectories * SECONDS_A_STORED_ROLLOUT),
+      arm.kind === 'none' ? 2 : Math.min(settings.offlineSeconds, settings.trajectories * arm.secondsAStoredRollout),
     train: async (stop) => {
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { recursive: true });
