@@ -44,9 +44,12 @@ export class DartError extends Error {
 
   /** `where: message. Try: hint` on one line. */
   describe(): string {
-    const place = this.where ? `${this.where}: ` : '';
-    const advice = this.hint ? `. Try: ${this.hint}` : '';
-    return `${place}${this.message}${advice}`;
+    return this.hint ? `${this.statement()}. Try: ${this.hint}` : this.statement();
+  }
+
+  /** `where: message`, for an error around this one that takes over its hint: a line has one "Try". */
+  statement(): string {
+    return this.where ? `${this.where}: ${this.message}` : this.message;
   }
 }
 

@@ -17,8 +17,10 @@ export class Place {
   readonly #name: string;
   #replacements = -1;
   #bootMs = 0;
-  /** Of each failure since the last success: the task that may be to blame, null where none is. */
-  #failures: (string | null)[] = [];
+  /** Since the last success. */
+  #failures = 0;
+  /** Set-ups that failed though the desktop answers, since the last success. */
+  #failedSetups = 0;
 
   /** @param name Begins its id, in place of the driver's name. */
   constructor(driver: Driver, index: number, name = driver.name) {
@@ -62,16 +64,21 @@ export class Place {
   }
 
   succeeded(): void {
-    this.#failures = [];
+    this.#failures = 0;
+    this.#failedSetups = 0;
     this.seenMs = performance.now();
   }
 
-  /** Counts a failure; retires the place after `limit` in a row, unless one task can explain them all. */
-  failed(task: string | undefined, limit: number): void {
-    this.#failures.push(task ?? null);
-    const blamed = new Set(this.#failures);
-    const explained = blamed.size === 1 && !blamed.has(null);
-    this.retired ||= this.#failures.length >= limit && !explained;
+  /** Counts a failure; retires the place after `limit` in a row. */
+  failed(limit: number): void {
+    this.#failures += 1;
+    this.retired ||= this.#failures >= limit;
+  }
+
+  /** Counts a set-up that failed on a desktop that answers, apart from the other failures. */
+  failedToSetUp(limit: number): void {
+    this.#failedSetups += 1;
+    this.retired ||= this.#failedSetups >= limit;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DartError } from '../errors.ts';
+import { DartError } from '../errors.ts';
 import { EmbeddedDriver } from './embedded.ts';
 import { CannotStart, type Driver } from './environment.ts';
 import { FakeGuest } from './fake.testing.ts';
@@ -86,12 +86,24 @@ describe('EnvironmentPool', () => {
     await pool.close();
   });
 
-  it('does not retire a desktop for the set-up of one task', async () => {
+  it('retires a desktop that answers only after a hundred set-ups that failed in a row, and says so', async () => {
     const pool = new EnvironmentPool([fakes(1)]);
-    for (let i = 0; i < 5; i++) pool.release(await pool.lease(), { failed: new Error('no such file'), task: 'os/a' });
+    const failed = new DartError('set-up step config[0] (launch) failed: no gimp', { where: 'gimp/a' });
+    const fail = async (times: number) => {
+      for (let i = 0; i < times; i++) pool.release(await pool.lease(), { failed, duringSetup: true });
+    };
+    await fail(99);
+    pool.release(await pool.lease());
+    await fail(99);
+    // Failures of desktops are counted apart.
+    for (let i = 0; i < 2; i++) pool.release(await pool.lease(), { failed: new Error('frozen') });
     expect(pool.size).toBe(1);
-    pool.release(await pool.lease(), { failed: new Error('no such file'), task: 'os/b' });
-    expect(pool.size).toBe(0);
+    await fail(1);
+    expect([pool.size, pool.counts.failures]).toEqual([0, { boot: 0, setup: 199, rollout: 2, idle: 0 }]);
+    const error = await pool.lease().catch((thrown: unknown) => thrown as DartError);
+    expect((error as DartError).describe()).toBe(
+      'embedded:1: no desktop is left; the last one answers, but 100 set-ups in a row failed on it: gimp/a: set-up step config[0] (launch) failed: no gimp. Try: installing on the desktops what the tasks need, or tasks that they have the programs for',
+    );
     await pool.close();
   });
 

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { DartError, messageOf } from '../errors.ts';
+import { DartError } from '../errors.ts';
 import type { Env } from '../stream/records.ts';
 import { Boots } from './boots.ts';
 import { CannotStart, DesktopUsedUp, type Driver, type Environment } from './environment.ts';
 import { FreePlaces } from './free_places.ts';
 import { lookAt } from './health.ts';
+import { type LastFailure, noneLeft } from './none_left.ts';
 import { Place } from './place.ts';
 import { type FailureReason, noCounts, type PoolCounts } from './pool_counts.ts';
 import { POOL_DEFAULTS, type PoolOptions, type Release } from './pool_options.ts';
@@ -27,7 +28,7 @@ export class EnvironmentPool {
   readonly #names: string[] = [];
   readonly #rounds: NodeJS.Timeout;
   #ids: readonly string[] | null = null;
-  #lastError: unknown = null;
+  #last: LastFailure | null = null;
   #watcher: (desktop: Env) => void = () => {};
   #grown: (places: number) => void = () => {};
   #retired: () => void = () => {};
@@ -129,7 +130,7 @@ export class EnvironmentPool {
     if (!place) return;
     this.#leased.delete(env);
     if (outcome.failed !== undefined) {
-      this.#failed(place, outcome.task === undefined ? 'rollout' : 'setup', outcome.failed, outcome.task);
+      this.#failed(place, outcome.duringSetup ? 'setup' : 'rollout', outcome.failed);
       return;
     }
     place.succeeded();
@@ -217,7 +218,7 @@ export class EnvironmentPool {
       await this.#boots.start(place);
     } catch (error) {
       if (!(error instanceof DesktopUsedUp)) return this.#failed(place, 'boot', error);
-      this.#lastError = error;
+      this.#last = { error, reason: null };
       return this.#retire(place);
     }
     this.#ids = null;
@@ -227,16 +228,17 @@ export class EnvironmentPool {
     if (!this.closed) this.#free.offer(place);
   }
 
-  #failed(place: Place, reason: FailureReason, error: unknown, task?: string): void {
+  #failed(place: Place, reason: FailureReason, error: unknown): void {
     const envId = place.environment?.id ?? place.id;
     this.#free.drop(place);
     if (this.#closing.signal.aborted) return;
     this.#counts.failures[reason] += 1;
-    this.#lastError = error;
+    this.#last = { error, reason };
     const { retired } = place;
     // One that follows another may only be too early: its port or memory may be given back in a moment.
     const hopeless = error instanceof CannotStart && !place.again;
-    place.failed(task, hopeless ? 1 : this.#options.maxFailures);
+    if (reason === 'setup') place.failedToSetUp(this.#options.maxFailedSetups);
+    else place.failed(hopeless ? 1 : this.#options.maxFailures);
     if (place.retired && !retired) this.#counts.retired += 1;
     this.#tell(place, 'failed');
     this.#options.onFailure?.({ env_id: envId, error, reason, retired: place.retired });
@@ -269,12 +271,6 @@ export class EnvironmentPool {
   }
 
   #noneLeft(): DartError {
-    const last = this.#lastError;
-    const { where, hint, message } = last instanceof DartError ? last : { message: messageOf(last) };
-    const said = where === undefined ? message : `${where}: ${message}`;
-    return new DartError(`no desktop is left; ${last === null ? 'there is none' : `the last one failed: ${said}`}`, {
-      where: this.#names.join(', ') || '--env',
-      hint: hint ?? 'other desktops with --env, such as embedded:4',
-    });
+    return noneLeft(this.#names, this.#last, this.#options.maxFailedSetups);
   }
 }

@@ -125,7 +125,7 @@ describe('a pool of desktops that can die', () => {
 
   it('counts by where they failed', async () => {
     const pool = new EnvironmentPool([new Machines(1)]);
-    pool.release(await pool.lease(), { failed: new Error('no such file'), task: 'os/a' });
+    pool.release(await pool.lease(), { failed: new Error('no such file'), duringSetup: true });
     pool.release(await pool.lease(), { failed: new Error('gone') });
     await pool.lease();
     expect(pool.counts.failures).toEqual({ boot: 0, setup: 1, rollout: 1, idle: 0 });

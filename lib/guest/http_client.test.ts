@@ -61,11 +61,17 @@ describe('HttpGuest', () => {
     const { guest, url } = await connected();
     expect(guest.screen).toEqual({ width: 10, height: 5 });
     fake.answers = { '/execute': busy, '/screenshot': busy, '/accessibility': die };
-    await expect(guest.act({ type: 'click', x: 1, y: 1 })).rejects.toThrow('POST /execute failed: status 500: busy');
+    // It answered, and says why: it is up.
+    await expect(guest.act({ type: 'click', x: 1, y: 1 })).rejects.toMatchObject({
+      ...{ message: 'POST /execute failed: status 500: busy', hint: undefined },
+    });
     expect(fake.times('/execute')).toBe(1);
     await expect(guest.screenshot()).rejects.toMatchObject({ where: `d7 (${url})` });
     expect(fake.times('/screenshot')).toBe(3);
-    await expect(guest.accessibility()).rejects.toThrow('the desktop went away before it answered');
+    await expect(guest.accessibility()).rejects.toMatchObject({
+      message: expect.stringContaining('the desktop went away before it answered'),
+      hint: 'whether the desktop is up: GET /screenshot',
+    });
     expect(fake.times('/accessibility')).toBe(3);
     fake.answers['/execute'] = die;
     await expect(guest.act({ type: 'click', x: 1, y: 1 })).rejects.toMatchObject({

@@ -57,7 +57,7 @@ export async function requestGuest(
   }
   throw new DartError(`${request.method} ${request.path} failed: ${problem.reason}`, {
     where,
-    hint: problem.hint ?? 'whether the desktop is up: GET /screenshot',
+    hint: problem.hint,
     cause: problem.cause,
   });
 }
@@ -96,7 +96,9 @@ async function attemptOnce(
     if (!(error instanceof NoAnswer)) throw error;
     const maybePlayed = error.sent && !request.idempotent;
     const reason = stop.late ? `no answer within ${request.timeoutMs / 1000} s` : reasonOf(error);
-    const hint = maybePlayed ? 'another desktop: nobody knows whether this one still did it' : undefined;
+    const hint = maybePlayed
+      ? 'another desktop: nobody knows whether this one still did it'
+      : 'whether the desktop is up: GET /screenshot';
     return { reason, hint, cause: error, final: maybePlayed };
   } finally {
     stop.release();

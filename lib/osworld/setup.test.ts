@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DartError } from '../errors.ts';
+import { DartError } from '../errors.ts';
 import type { Bridge } from './bridge/kinds.ts';
 import { BRIDGED } from './check.ts';
 import { FakeGuest } from './guest.testing.ts';
@@ -69,6 +69,12 @@ describe('setupTask', () => {
     expect(await failure(setupTask(taskWith(step('open', { path: '/x' })), guest))).toBe(
       't1: set-up step config[0] (open) failed: no such file',
     );
+    const hint = 'another file';
+    guest.openFile = async () => Promise.reject(new DartError('no such file', { where: 'd1', hint }));
+    expect(await failure(setupTask(taskWith(step('open', { path: '/x' })), guest))).toBe(
+      't1: set-up step config[0] (open) failed: d1: no such file. Try: another file',
+    );
+    await expect(setupTask(taskWith(step('open', { path: '/x' })), guest)).rejects.toMatchObject({ hint });
   });
 
   it('keeps standard output for the cache, and repeats until told', async () => {

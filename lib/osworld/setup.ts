@@ -44,5 +44,6 @@ export async function runSteps(steps: SetupStep[], list: string, context: TaskCo
 function stepError(cause: unknown, name: string, context: TaskContext): unknown {
   if (context.signal?.aborted || cause instanceof Unsupported) return cause;
   if (cause instanceof DartError && cause.where === context.task.task_id) return cause;
-  return new DartError(`set-up step ${name} failed: ${messageOf(cause)}`, { where: context.task.task_id, cause });
+  const [said, hint] = cause instanceof DartError ? [cause.statement(), cause.hint] : [messageOf(cause), undefined];
+  return new DartError(`set-up step ${name} failed: ${said}`, { where: context.task.task_id, hint, cause });
 }

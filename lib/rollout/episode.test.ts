@@ -180,6 +180,22 @@ describe('runEpisode', () => {
     });
   });
 
+  it('puts a set-up that failed down to the desktop where it does not answer afterwards', async () => {
+    const setup = async () => {
+      throw new Error('the desktop went away');
+    };
+    const screenshot = () => {
+      throw new Error('dead');
+    };
+    const endOn = (hooks: FakeHooks) => {
+      const env = { ...desktop(hooks).env, serverUrl: 'http://desktop:5000' };
+      return runEpisode(item, env, options(saying('Action: wait()').policy, { setup }), never);
+    };
+    const error = 'the desktop went away';
+    expect(await endOn({})).toMatchObject({ outcome: 'env_error', error, desktop: { duringSetup: true } });
+    expect(await endOn({ screenshot })).toMatchObject({ outcome: 'env_error', error, desktop: { duringSetup: false } });
+  });
+
   it('calls a policy that throws a policy_error, and does not evaluate', async () => {
     let evaluated = 0;
     const act = async ({ stepIndex }: PolicyRequest): Promise<PolicyReply> => {

@@ -56,7 +56,7 @@ export interface EpisodeEnd {
   /** Null whenever the outcome is an error. */
   reward: number | null;
   error?: string;
-  /** Set when the desktop failed, and whether the task's own set-up may be to blame. */
+  /** Set when the desktop failed; `duringSetup` where the task's own set-up did, and the desktop still answers. */
   desktop?: { error: unknown; duringSetup: boolean };
 }
 
@@ -119,10 +119,9 @@ class Episode {
   }
 
   async prepare(): Promise<void> {
-    const { env, item } = { env: this.#env, item: this.#item };
-    await this.#onDesktop(() => env.reset(item.group.seed, this.#signal));
-    const setup = this.#options.setup ?? setupTask;
-    await this.#onDesktop(() => setup(item.group.task, env.guest, this.#taskOptions()), true);
+    const env = this.#env;
+    await this.#onDesktop(() => env.reset(this.#item.group.seed, this.#signal));
+    await this.#setUp();
     await this.#wait(env.waits.afterResetMs);
   }
 
@@ -159,6 +158,21 @@ class Episode {
   /** What a dead desktop does not answer may look like work that was not done: its rollout failed, not the policy. */
   #stillThere(): Promise<void> {
     return this.#onDesktop(() => lookAt(this.#env));
+  }
+
+  /** A set-up that fails on a desktop which answers afterwards may fail on every other one: a program is not there. */
+  async #setUp(): Promise<void> {
+    const setup = this.#options.setup ?? setupTask;
+    try {
+      await setup(this.#item.group.task, this.#env.guest, this.#taskOptions());
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      const answers = await lookAt(this.#env).then(
+        () => true,
+        () => false,
+      );
+      throw new DesktopFailure(error, answers);
+    }
   }
 
   async #step(): Promise<void> {
@@ -257,13 +271,13 @@ class Episode {
     return { signal: this.#signal, assetsDir, assetCache, bridge, cdpUrl, vlcUrl, cache: this.#files, protocol };
   }
 
-  async #onDesktop<T>(work: () => Promise<T>, duringSetup = false): Promise<T> {
+  async #onDesktop<T>(work: () => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       this.#signal.throwIfAborted();
-      throw new DesktopFailure(error, duringSetup);
+      throw new DesktopFailure(error, false);
     }
   }
 

@@ -219,6 +219,20 @@ describe('runRollouts', () => {
     ]);
   });
 
+  it('passes over tasks that no desktop can set up, however many lie side by side', async () => {
+    const setup = async (task: { id: string }) => {
+      if (task.id !== 'last') throw new Error(`${task.id}: command not found`);
+    };
+    const bad = Array.from({ length: 12 }, (_, i): [string, number] => [`bad${i}`, 1]);
+    const { trajectories, error, environments } = await run({
+      ...{ groups: [...bad, ['last', 1]], desktops: 2, more: { episode: episodeOptions({ setup }) } },
+    });
+    expect(error).toBeNull();
+    const count = (wanted: string) => trajectories.filter(({ outcome }) => outcome === wanted).length;
+    expect([count('env_error'), count('success')]).toEqual([12, 1]);
+    expect(environments.counts).toMatchObject({ retired: 0, failures: { setup: 36, rollout: 0 } });
+  });
+
   it('ends with a clear error when no desktop is left', async () => {
     const create = (id: string) =>
       new FakeGuest(id, {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { EnvironmentPool } from '../environment/pool.ts';
+import type { EnvironmentPool, Release } from '../environment/pool.ts';
 import { AnySignal } from '../stream/any_signal.ts';
 import type { Trajectory } from '../stream/records.ts';
 import { type EpisodeEnd, type EpisodeOptions, runEpisode } from './episode.ts';
@@ -85,7 +85,7 @@ async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSign
       end = await runEpisode(item, env, { ...options.episode, policy: workers }, abort);
     } finally {
       usage?.desktop(-1, env.id);
-      environments.release(env, releaseOf(item, end, abort));
+      environments.release(env, releaseOf(end, abort));
     }
     if (end.desktop && attempt < RETRIES) {
       options.onRetry?.(item, end.desktop.error);
@@ -106,8 +106,8 @@ async function runItem(item: WorkItem, options: RolloutOptions, abort: AbortSign
 }
 
 /** A desktop is given back as failed when it failed; one whose episode was abandoned is as good as any after a reset. */
-function releaseOf(item: WorkItem, end: EpisodeEnd | undefined, abort: AbortSignal) {
+function releaseOf(end: EpisodeEnd | undefined, abort: AbortSignal): Release {
   if (abort.aborted || !end?.desktop) return {};
   const { error, duringSetup } = end.desktop;
-  return duringSetup ? { failed: error, task: item.group.task.task_id } : { failed: error };
+  return { failed: error, duringSetup };
 }
