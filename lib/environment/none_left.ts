@@ -19,10 +19,12 @@ export function noneLeft(names: readonly string[], last: LastFailure | null, set
   const { error, reason } = last;
   const said = error instanceof DartError ? error.statement() : messageOf(error);
   const hint = error instanceof DartError ? error.hint : undefined;
-  if (reason !== 'setup')
-    return new DartError(`no desktop is left; the last one failed: ${said}`, { where, hint: hint ?? otherwise });
-  return new DartError(`no desktop is left; the last one answers, but ${setups} set-ups in a row failed on it: ${said}`, {
-    where,
-    hint: hint ?? 'installing on the desktops what the tasks need, or tasks that they have the programs for',
-  });
+  const [what, advice] =
+    reason === 'setup'
+      ? [
+          `the last one answers, but ${setups} set-ups in a row failed on it`,
+          'installing on the desktops what the tasks need, or tasks that they have the programs for',
+        ]
+      : ['the last one failed', otherwise];
+  return new DartError(`no desktop is left; ${what}: ${said}`, { where, hint: hint ?? advice });
 }
