@@ -148,6 +148,21 @@ describe('dart-rollout serve', () => {
     await Promise.all(servers.map((server) => server.end()));
   });
 
+  it('does not begin with a version that has other bytes than were written', async () => {
+    const published = join(dir, 'damaged');
+    const folder = join(published, 'versions/000001');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(published, 'policy.onnx'), writePolicyFile(DEFAULT_CONFIG, initialWeights(DEFAULT_CONFIG, 1)));
+    const weights = writeSafetensors(initialWeights(DEFAULT_CONFIG, 2));
+    writeFileSync(join(folder, 'weights.safetensors'), weights);
+    const files = { 'weights.safetensors': { bytes: weights.length, sha256: '0'.repeat(64) } };
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ version: 1, files }));
+    writeFileSync(join(published, 'latest.json'), '{"version":1,"path":"versions/000001"}');
+    const open = await serve(['--policy', `onnx:${published}`]);
+    const sentence = `${join(folder, 'weights.safetensors')}: the file is not as it was written`;
+    expect([await open.end(), open.io.err()]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+
   it('passes requests on to a server behind it', async () => {
     const behind = await serve(['--policy', 'fixed:fail']);
     const front = await serve(['--policy', `openai:${behind.url}`]);

@@ -5,6 +5,7 @@ import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import { UsageError } from '../../lib/cli/usage.ts';
 import { DartError, EXIT, messageOf } from '../../lib/errors.ts';
+import { DamagedFile } from '../../lib/policy/network/published.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import { openPolicies } from '../../lib/rollout/policies.ts';
 import { PolicyService } from '../../lib/rollout/serve/service.ts';
@@ -41,12 +42,14 @@ export async function run(context: CommandContext): Promise<number> {
   }
   const output = await openOutput(context);
   const opened = await openPolicies(spec, workers, threads, servers);
-  const pool = poolOf(opened.policies, log, servers.patienceMs);
+  const { pool, begin } = poolOf(opened.policies, log, servers.patienceMs);
   try {
     if (options['dry-run'] === true) {
       log.info(`would serve ${pool.name}`);
       return EXIT.ok;
     }
+    await toNewest(context, pool, opened.versions);
+    begin();
     const service = await PolicyService.start({
       ...{
         pool,
@@ -107,18 +110,37 @@ function servable(spec: string): string {
   });
 }
 
-function poolOf(policies: ConstructorParameters<typeof WorkerPool>[0], log: Log, patienceMs?: number): WorkerPool {
-  return new WorkerPool(policies, {
+/** @returns the pool, and what is called once it is to answer: it throws the damage of a version that it was to load. */
+function poolOf(policies: ConstructorParameters<typeof WorkerPool>[0], log: Log, patienceMs?: number) {
+  let [begun, damage]: [boolean, DamagedFile | null] = [false, null];
+  const told = new Set<string>();
+  const pool = new WorkerPool(policies, {
     patienceMs,
     onFailure: (worker, error, out) => {
       if (out) log.warn(`policy worker ${worker} is out: ${messageOf(error)}`);
     },
     onBack: (worker) => log.warn(`policy worker ${worker} is back`),
-    onSync: ({ worker_id, from_version, to_version, error }) => {
-      if (error === undefined) log.info(`${worker_id}: version ${from_version} → ${to_version}`);
-      else log.warn(`${worker_id}: version ${from_version} → ${to_version} failed, the old one serves on: ${error}`);
+    onSync: ({ worker_id, from_version, to_version, error, cause }) => {
+      const change = `${worker_id}: version ${from_version} → ${to_version}`;
+      if (error === undefined) log.info(change);
+      else if (!begun && cause instanceof DamagedFile) damage = cause;
+      // It is tried again and again.
+      else if (!told.has(change)) log.warn(`${change} failed, the old one serves on: ${error}`);
+      if (error !== undefined) told.add(change);
     },
   });
+  const begin = () => {
+    begun = true;
+    if (damage) throw damage;
+  };
+  return { pool, begin };
+}
+
+/** The newest version of a published directory, before anybody is answered. */
+async function toNewest({ options }: CommandContext, pool: WorkerPool, versions: VersionSource | null): Promise<void> {
+  if (!versions || options.sync === 'off' || !pool.canLoad) return;
+  const latest = await versions.latest();
+  if (latest && latest.version > pool.oldestVersion) await pool.syncTogether(latest.version, latest.path);
 }
 
 /** Newer versions of a published directory as they come, until the command is stopped. */

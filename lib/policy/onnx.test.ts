@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frame } from '../guest/guest.ts';
 import { DEFAULT_CONFIG } from './network/config.ts';
 import { writePolicyFile } from './network/policy_file.ts';
+import { DamagedFile, sha256Of } from './network/published.ts';
 import { writeSafetensors } from './network/safetensors.ts';
 import { initialWeights } from './network/weights.ts';
 import { OnnxPolicy } from './onnx.ts';
@@ -66,6 +67,56 @@ describe('the onnx policy', () => {
     expect(policy.version).toBe(0);
     expect(await policy.act(request(1))).toEqual(before);
     await policy.close();
+  });
+
+  it('refuses a version with other bytes than its manifest says, and keeps the one that it has', async () => {
+    const folder = join(dir, 'versions/4');
+    const file = join(folder, 'weights.safetensors');
+    const weights = writeSafetensors(initialWeights(DEFAULT_CONFIG, 4));
+    const manifest = (bytes: number) =>
+      JSON.stringify({ version: 4, files: { 'weights.safetensors': { bytes, sha256: sha256Of(weights) } } });
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'manifest.json'), manifest(weights.length));
+    const flipped = weights.slice();
+    flipped[flipped.length - 1]! ^= 0x80;
+    writeFileSync(file, flipped);
+    const policy = await OnnxPolicy.open(join(dir, 'policy.onnx'));
+    const before = await policy.act(request(1));
+    await expect(policy.load(4, folder)).rejects.toMatchObject({
+      message: 'the file is not as it was written: its sha256 differs from the manifest',
+      where: file,
+      hint: 'remove this version folder; the one before it is used then',
+    });
+    await expect(policy.load(4, folder)).rejects.toBeInstanceOf(DamagedFile);
+    writeFileSync(file, weights.subarray(0, 5000));
+    await expect(policy.load(4, folder)).rejects.toThrow(`the file has 5000 bytes instead of ${weights.length}`);
+    writeFileSync(file, weights);
+    writeFileSync(join(folder, 'manifest.json'), '{"version":4,"fil');
+    await expect(policy.load(4, folder)).rejects.toThrow('it is no manifest');
+    expect([policy.version, await policy.act(request(1))]).toEqual([0, before]);
+    writeFileSync(join(folder, 'manifest.json'), manifest(weights.length));
+    await policy.load(4, folder);
+    expect(policy.version).toBe(4);
+    await policy.close();
+  });
+
+  it('refuses the policy file of a published folder where its newest version came from another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dart-begun-'));
+    const file = join(folder, 'policy.onnx');
+    const bytes = writePolicyFile(DEFAULT_CONFIG, initialWeights(DEFAULT_CONFIG, 1));
+    mkdirSync(join(folder, 'versions/5'), { recursive: true });
+    writeFileSync(join(folder, 'versions/5/state.json'), JSON.stringify({ base_sha256: sha256Of(bytes) }));
+    writeFileSync(join(folder, 'latest.json'), '{"version":5,"path":"versions/5"}');
+    writeFileSync(file, bytes);
+    await (await OnnxPolicy.open(file)).close();
+    for (const other of [bytes.subarray(0, 5000), writePolicyFile(DEFAULT_CONFIG, initialWeights(DEFAULT_CONFIG, 2))]) {
+      writeFileSync(file, other);
+      await expect(OnnxPolicy.open(file)).rejects.toMatchObject({
+        message: expect.stringContaining('its sha256 is not that of the policy that the run began with'),
+        where: file,
+      });
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it('opens a published folder at its latest version', async () => {

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { DartError } from '../errors.ts';
 import type { Size } from '../guest/guest.ts';
-import { fileError } from '../stream/errno.ts';
+import { readVersionWeights } from './network/published.ts';
 import { readSafetensors } from './network/safetensors.ts';
 import type { SampleInput, SampleOutput } from './network/sampler.ts';
 import { NetworkSampler } from './network/sampler.ts';
@@ -142,15 +142,10 @@ export class OnnxPolicy implements Policy {
   /**
    * Answers with a published version from the next batch on; keeps the old one where it cannot be read.
    * @param path the version's folder, with a `weights.safetensors`
+   * @throws DamagedFile where its bytes are not those that were written
    */
   async load(version: number, path: string): Promise<void> {
-    const file = join(path, 'weights.safetensors');
-    let bytes: Uint8Array;
-    try {
-      bytes = await readFile(file);
-    } catch (error) {
-      throw fileError(error, 'read the weights', file);
-    }
+    const { bytes, path: file } = await readVersionWeights(path);
     const { tensors } = readSafetensors(bytes, file);
     const values = new Map([...tensors].map(([name, { data }]) => [name, data]));
     await this.#sampler.setWeights(values, version, file);

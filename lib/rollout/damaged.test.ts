@@ -1,42 +1,94 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { EmbeddedDriver } from '../environment/embedded.ts';
-import { FakeGuest } from '../environment/fake.testing.ts';
-import { EnvironmentPool } from '../environment/pool.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openEnvironments } from '../environment/open.ts';
+import { DamagedFile, sha256Of } from '../policy/network/published.ts';
 import { writeSafetensors } from '../policy/network/safetensors.ts';
 import { TrainableNetwork } from '../policy/network/trainable.ts';
 import { someTask } from '../policy/request.testing.ts';
+import type { Trajectory } from '../stream/records.ts';
 import { runSession } from './session.ts';
 import { stoppingOf } from './stopping.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dart-damaged-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-it('takes the newest whole version where the newest is damaged, and says so', async () => {
+let folder = '';
+let weights = new Uint8Array();
+let flipped = new Uint8Array();
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dart-damaged-'));
   copyFileSync(join(import.meta.dirname, '../../fixtures/policies/base.onnx'), join(folder, 'policy.onnx'));
   const network = await TrainableNetwork.open(join(folder, 'policy.onnx'), {});
-  const weights = writeSafetensors(network.weights, {});
-  for (const version of [1, 2]) {
-    const path = join(folder, `versions/00000${version}`);
-    mkdirSync(path, { recursive: true });
-    writeFileSync(join(path, 'weights.safetensors'), version === 1 ? weights : weights.subarray(0, 1000));
-    const files = { 'weights.safetensors': { bytes: weights.length } };
-    writeFileSync(join(path, 'manifest.json'), JSON.stringify({ version, files }));
-  }
-  writeFileSync(join(folder, 'latest.json'), '{"version":2,"path":"versions/000002"}');
-  const warnings: string[] = [];
-  const environments = new EnvironmentPool([new EmbeddedDriver(1, (id) => new FakeGuest(id))]);
-  const end = await runSession({
-    ...{ runId: 'run', tasks: [someTask('os/a')], environments, policy: `onnx:${folder}`, workers: 1, rollouts: 1 },
-    ...{ follow: false, mode: 'async', batchGroups: 1, versionWaitMs: 1, sync: 'one', syncIntervalMs: 1, seed: 1 },
+  weights = new Uint8Array(writeSafetensors(network.weights, {}));
+  flipped = weights.slice();
+  flipped[flipped.length - 1]! ^= 0x80;
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Publishes a version with these bytes in place of the weights that its manifest tells of. */
+function publish(version: number, bytes: Uint8Array): void {
+  const path = `versions/00000${version}`;
+  mkdirSync(join(folder, path), { recursive: true });
+  writeFileSync(join(folder, path, 'weights.safetensors'), bytes);
+  const files = { 'weights.safetensors': { bytes: weights.length, sha256: sha256Of(weights) } };
+  writeFileSync(join(folder, path, 'manifest.json'), JSON.stringify({ version, files }));
+  writeFileSync(join(folder, 'latest.tmp'), JSON.stringify({ version, path }));
+  renameSync(join(folder, 'latest.tmp'), join(folder, 'latest.json'));
+}
+
+async function run(
+  warnings: string[],
+  more: { rollouts?: number; write?: (t: Trajectory) => void; stop?: AbortSignal },
+) {
+  const { rollouts = 1, write = () => {}, stop = new AbortController().signal } = more;
+  const environments = await openEnvironments('embedded:1');
+  return runSession({
+    ...{ runId: 'run', tasks: [someTask('os/a')], environments, policy: `onnx:${folder}`, workers: 1, rollouts },
+    ...{ follow: rollouts > 1, mode: 'async', batchGroups: 1, versionWaitMs: 1, sync: 'one', syncIntervalMs: 1 },
     ...{ evaluation: false, dynamicRollouts: false, dynamicLength: false, successWindow: 16, failAtLimit: false },
     ...{ limits: { minSteps: 1, maxSteps: 1, slack: 0 }, sampling: { temperature: 1 }, onParseError: 'observe' },
-    ...{ blobs: { putSync: () => '0'.repeat(64) }, store: null, write: async () => {} },
+    ...{ seed: 1, blobs: { putSync: () => '0'.repeat(64) }, store: null, write: async (t) => write(t) },
     notes: { warn: (text) => warnings.push(text), info: () => {}, progress: () => {} },
-    stopping: stoppingOf(new AbortController().signal, 1000, () => false),
+    stopping: stoppingOf(stop, 1000, () => false),
   }).finally(() => environments.close());
-  expect(end.version).toBe(1);
+}
+
+it('takes the newest whole version where the newest is cut short, and says so', async () => {
+  publish(1, weights);
+  publish(2, weights.subarray(0, 1000));
+  const warnings: string[] = [];
+  expect((await run(warnings, {})).version).toBe(1);
   expect(warnings).toContain('version 2 cannot be loaded; version 1 is taken instead');
+});
+
+it('does not begin with a version that has other bytes than were written', async () => {
+  publish(1, weights);
+  publish(2, flipped);
+  const warnings: string[] = [];
+  const written: Trajectory[] = [];
+  const end = run(warnings, { write: (trajectory) => written.push(trajectory) });
+  await expect(end).rejects.toBeInstanceOf(DamagedFile);
+  await expect(end).rejects.toMatchObject({
+    message: 'the file is not as it was written: its sha256 differs from the manifest',
+    where: join(folder, 'versions/000002/weights.safetensors'),
+  });
+  expect([written, warnings]).toEqual([[], []]);
+});
+
+it('goes on with the version that it has where such a one is published meanwhile, and says so once', async () => {
+  publish(1, weights);
+  const warnings: string[] = [];
+  const stop = new AbortController();
+  const versions: number[] = [];
+  let later = 0;
+  const write = (trajectory: Trajectory) => {
+    versions.push(...trajectory.policy.versions);
+    if (versions.length === 1) publish(2, flipped);
+    if (warnings.length > 0) later += 1;
+    if (later === 16) publish(3, weights);
+    if (trajectory.policy.versions.includes(3) || versions.length > 20_000) stop.abort();
+  };
+  expect((await run(warnings, { rollouts: 4, write, stop: stop.signal })).version).toBe(3);
+  expect(new Set(versions)).toEqual(new Set([1, 3]));
+  expect(warnings).toEqual([expect.stringContaining('version 1 → 2 failed, the old one serves on: ')]);
+  expect(warnings[0]).toContain('its sha256 differs from the manifest');
 });

@@ -85,7 +85,7 @@ class Session {
       onBack: (worker) => options.notes.warn(`policy worker ${worker} is back`),
       onSync: (sync) => {
         link?.noteSync(sync);
-        if (this.#news.sync(sync)) this.#syncs += 1;
+        if (!this.#versions.ends(sync) && this.#news.sync(sync)) this.#syncs += 1;
       },
       onBusy: (change, worker) => this.#usage.worker(change, worker),
       onState: (worker, state, version) => {

@@ -1,9 +1,10 @@
+import { DamagedFile } from '../policy/network/published.ts';
 import { awaitCoupling } from './coupling.ts';
 import type { Group } from './planner.ts';
 import type { SessionOptions } from './session_options.ts';
 import type { StoreLink } from './store_link.ts';
 import { followVersions, type VersionSource } from './versions.ts';
-import type { WorkerPool } from './worker_pool.ts';
+import type { WorkerPool, WorkerSync } from './worker_pool.ts';
 
 /** Keeps the workers of a session at the newest version, in each of the ways that it can be told to. */
 export class SessionVersions {
@@ -12,6 +13,9 @@ export class SessionVersions {
   readonly #workers: WorkerPool;
   readonly #link: StoreLink | null;
   #toldOfBatches = false;
+  #begun = false;
+  /** Why the version to begin with was refused. */
+  #damage: DamagedFile | null = null;
 
   /** @param source where newer versions are announced; null: nowhere. */
   constructor(options: SessionOptions, source: VersionSource | null, workers: WorkerPool, link: StoreLink | null) {
@@ -34,11 +38,30 @@ export class SessionVersions {
     });
   }
 
-  /** At the start: the newest version, or where that cannot be loaded the one before it that can. */
+  /**
+   * Hears how a worker got on with a version.
+   * @returns whether the session ends by it: until it has begun, `toNewestWhole` throws what is damaged.
+   */
+  ends({ cause }: WorkerSync): boolean {
+    if (this.#begun || !(cause instanceof DamagedFile)) return false;
+    this.#damage = cause;
+    return true;
+  }
+
+  /**
+   * At the start: the newest version, or where that cannot be loaded the one before it that can.
+   * @throws DamagedFile where it has other bytes than were written: rollouts of an older one may be of no use.
+   */
   async toNewestWhole(): Promise<void> {
+    await this.#toNewest();
+    this.#begun = true;
+  }
+
+  async #toNewest(): Promise<void> {
     let next = (await this.#source?.latest()) ?? null;
     while (next && next.version > this.#workers.oldestVersion) {
       await this.#sync(next.version, next.path);
+      if (this.#damage) throw this.#damage;
       if (this.#workers.oldestVersion >= next.version) return;
       const damaged = next.version;
       next = (await this.#source?.before?.(damaged)) ?? null;

@@ -11,6 +11,8 @@ export interface WorkerSync {
   drain_ms: number;
   load_ms: number;
   error?: string;
+  /** What `error` is the message of. */
+  cause?: unknown;
 }
 
 export interface WorkerPoolOptions {

@@ -93,7 +93,7 @@ export class WorkerVersions {
     if (failure === null) this.#newest = { version, path };
     if (failure instanceof UncertainVersion && worker.circuit) this.#changes.uncertain(worker, failure);
     if (resume) this.#resume(worker);
-    this.#changes.onSync?.(failure === null ? sync : { ...sync, error: messageOf(failure) });
+    this.#changes.onSync?.(failure === null ? sync : { ...sync, error: messageOf(failure), cause: failure });
   }
 
   #resume(worker: PolicyWorker): void {

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readdirSync, readFileSync, statSync } fro
 import { lstat, open, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { DartError } from '../errors.ts';
+import { checkDigest, sha256Of } from '../policy/network/published.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolder, writeWhole } from '../stream/files.ts';
 
@@ -102,11 +102,15 @@ export function readVersionFile(folder: string, name: string): Uint8Array {
   } catch (error) {
     throw fileError(error, 'read', path);
   }
-  if (wanted === hashOf(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-  throw new DartError('the file is not as it was written: its sha256 differs from the manifest', {
-    where: path,
-    hint: 'remove this version folder; the one before it is used then',
-  });
+  checkDigest(sha256Of(bytes), wanted, path);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** Looks at a file of a version that may be larger than memory. @throws DartError as `readVersionFile` does. */
+export async function checkVersionFile(folder: string, name: string): Promise<void> {
+  const wanted = readManifest(folder)?.files[name]?.sha256;
+  // What a link points to, and what somebody put there, is not the version's own.
+  if (wanted !== undefined) checkDigest(await digestOf(join(folder, name)), wanted, join(folder, name));
 }
 
 /**
@@ -198,10 +202,6 @@ async function removeLeftovers(root: string): Promise<void> {
   for (const name of leftovers) await rm(join(root, name), { recursive: true, force: true });
 }
 
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 /** Writes a file of a version that is being made, flushed to the disk. */
 export async function writeVersionFile(folder: string, name: string, data: Uint8Array | string): Promise<void> {
   const handle = await open(join(folder, name), 'wx');
@@ -227,9 +227,14 @@ async function sealed(folder: string, name: string): Promise<ManifestEntry> {
   const handle = await open(path, 'r');
   await handle.sync().finally(() => handle.close());
   if (name.startsWith('state/')) return { bytes: (await stat(path)).size };
+  return { bytes: (await stat(path)).size, sha256: await digestOf(path) };
+}
+
+/** The sha256 of a file that may be larger than memory. */
+async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') };
+  return hash.digest('hex');
 }
 
 async function flushFolder(path: string): Promise<void> {

@@ -35,9 +35,13 @@ export function writePolicyFile(config: NetworkConfig, weights: ReadonlyMap<stri
 
 /**
  * @param path an `.onnx` file, or a published folder with a `policy.onnx`
+ * @param check throws where the bytes are not to be used
  * @throws DartError for a missing file, one that is no ONNX model or cut off, other inputs than a policy's
  */
-export async function openPolicyFile(path: string): Promise<PolicyFile> {
+export async function openPolicyFile(
+  path: string,
+  check?: (bytes: Uint8Array, file: string) => void,
+): Promise<PolicyFile> {
   const file = (await isFolder(path)) ? join(path, 'policy.onnx') : path;
   let bytes: Uint8Array;
   try {
@@ -45,6 +49,7 @@ export async function openPolicyFile(path: string): Promise<PolicyFile> {
   } catch (error) {
     throw fileError(error, 'read the policy', file);
   }
+  check?.(bytes, file);
   return parsePolicyFile(bytes, file);
 }
 

@@ -10,6 +10,7 @@ import type { Grammar } from './grammar.ts';
 import { replyGrammar } from './grammar.ts';
 import type { PolicyFile } from './policy_file.ts';
 import { openPolicyFile, replaceWeights } from './policy_file.ts';
+import { checkBegun } from './published.ts';
 import type { Feeds } from './session.ts';
 import { loadRuntime, tensor } from './session.ts';
 import type { Stepper } from './stepper.ts';
@@ -67,9 +68,9 @@ export class NetworkSampler {
     this.#version = version;
   }
 
-  /** @throws DartError as `openPolicyFile`, and where onnxruntime refuses the graph */
+  /** @throws DartError as `openPolicyFile` and `checkBegun`, and where onnxruntime refuses the graph */
   static async open(path: string, options: SamplerOptions = {}): Promise<NetworkSampler> {
-    return NetworkSampler.of(await openPolicyFile(path), options);
+    return NetworkSampler.of(await openPolicyFile(path, checkBegun), options);
   }
 
   static async of(file: PolicyFile, options: SamplerOptions = {}): Promise<NetworkSampler> {
