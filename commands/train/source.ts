@@ -6,6 +6,7 @@ import type { CommandContext } from '../../lib/cli/spec.ts';
 import { UsageError } from '../../lib/cli/usage.ts';
 import { DartError } from '../../lib/errors.ts';
 import { readOnnx } from '../../lib/graph/read.ts';
+import { checkPolicyOf } from '../../lib/policy/network/published.ts';
 import { readSafetensors } from '../../lib/policy/network/safetensors.ts';
 import { checkTrainable } from '../../lib/policy/network/trainable.ts';
 import { fileError } from '../../lib/stream/errno.ts';
@@ -74,7 +75,9 @@ export function newestOf(path: string, warn: (line: string) => void): number | n
 export function readPolicy(path: string, version: number | null): Uint8Array {
   const file = isFolder(path) ? join(path, POLICY_FILE) : path;
   const bytes = readBytes(file);
-  return version === null ? bytes : baked(bytes, file, path, version);
+  if (version === null) return bytes;
+  checkPolicyOf(versionFolder(path, version), bytes, file);
+  return baked(bytes, file, path, version);
 }
 
 /** @param weights A safetensors file, a version's folder, or a published folder (of which the version is taken). */

@@ -1,16 +1,17 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError } from '../errors.ts';
+import { begunWith, checkPolicyOf, sha256Of } from '../policy/network/published.ts';
 import { lockFile } from '../store/lock.ts';
 import { makeWritableFolderSync, writeWhole } from '../stream/files.ts';
-import { listVersions, POLICY_FILE, TORCH_POLICY_FILE } from './versions.ts';
+import { listVersions, POLICY_FILE, TORCH_POLICY_FILE, versionFolder } from './versions.ts';
 
 /**
  * Makes sure that the publish folder has its policy file and hands back what is in it.
  * @param source Bytes of the policy to start from; null goes on with the one that is there.
  * @param strict Refuse a source that is not the one the folder's run began with.
- * @throws DartError where neither is there, or where the folder belongs to a run of another policy.
+ * @throws DartError where neither is there, where the folder belongs to a run of another policy, and where its policy file
+ *   is not as it was written.
  */
 export async function preparePolicy(
   dir: string,
@@ -20,32 +21,44 @@ export async function preparePolicy(
   refuseOtherEngine(dir, 'onnx');
   const path = join(dir, POLICY_FILE);
   const found = existsSync(path) ? readFileSync(path) : null;
-  if (found === null) {
+  const newest = newestVersion(dir);
+  if (found === null || (newest === null && source !== null)) {
     if (source === null) throw noPolicy(dir);
-    await writeWhole(path, source);
-    return { path, sha256: hashOf(source) };
+    const sha256 = sha256Of(source);
+    const begun = newest && begunWith(newest);
+    if (begun !== null && begun !== sha256) throw otherPolicy(dir, 'the --policy that the run began with');
+    if (found === null || sha256Of(found) !== sha256) await writeWhole(path, source);
+    return { path, sha256 };
   }
-  if (source === null || hashOf(source) === hashOf(found)) return { path, sha256: hashOf(found) };
-  if (listVersions(dir).length === 0) {
-    await writeWhole(path, source);
-    return { path, sha256: hashOf(source) };
-  }
-  if (!strict) return { path, sha256: hashOf(found) };
-  throw new DartError('this folder holds the versions of another policy', {
-    where: dir,
-    hint: `another --publish folder; or leave --policy out to go on with the one that is there`,
-  });
+  if (newest !== null) checkPolicyOf(newest, found, path);
+  const sha256 = sha256Of(found);
+  if (source === null || sha256Of(source) === sha256 || !strict) return { path, sha256 };
+  throw otherPolicy(dir, 'leave --policy out to go on with the one that is there');
+}
+
+function otherPolicy(dir: string, orElse: string): DartError {
+  const hint = `another --publish folder; or ${orElse}`;
+  return new DartError('this folder holds the versions of another policy', { where: dir, hint });
+}
+
+/** Folder of the newest whole version. */
+function newestVersion(dir: string): string | null {
+  const newest = listVersions(dir).at(-1);
+  return newest === undefined ? null : versionFolder(dir, newest);
 }
 
 /**
  * The policy of a publish folder, which is only looked at.
- * @throws DartError where there is none.
+ * @throws DartError where there is none, or another than the run began with.
  */
 export function policyInFolder(dir: string): { bytes: Uint8Array; path: string } {
   refuseOtherEngine(dir, 'onnx');
   const path = join(dir, POLICY_FILE);
   if (!existsSync(path)) throw noPolicy(dir);
-  return { bytes: readFileSync(path), path };
+  const bytes = readFileSync(path);
+  const newest = newestVersion(dir);
+  if (newest !== null) checkPolicyOf(newest, bytes, path);
+  return { bytes, path };
 }
 
 /** @throws DartError where a folder that is published into holds a run of another engine than this one. */
@@ -80,9 +93,5 @@ export function lockFolder(dir: string): () => void {
 /** Name of a run that nobody named: the folder's, with a mark that tells folders of one name apart. */
 export function runIdOf(dir: string): string {
   const name = dir.split('/').filter(Boolean).at(-1) ?? 'policy';
-  return `${name}-${hashOf(Buffer.from(dir)).slice(0, 8)}`;
-}
-
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return `${name}-${sha256Of(Buffer.from(dir)).slice(0, 8)}`;
 }
