@@ -1,4 +1,5 @@
 import { encode } from 'fast-png';
+import { encodeReply } from '../../lib/policy/network/vocabulary.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
 import { makeSample, makeStep } from '../../lib/stream/records.testing.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
@@ -29,4 +30,15 @@ export const lines = (records: readonly AnyRecord[]) => records.map((record) => 
 
 export function groupLines(groups: number, screenshot: string): string {
   return lines(Array.from({ length: groups }, (_, g) => makeGroup(`g${g}`, screenshot)).flat());
+}
+
+/** The same with the tokens that the embedded policy has for the replies, each of them scored. */
+export function scoredLines(groups: number, screenshot: string): string {
+  const scored = (text: string, i: number) => {
+    const token_ids = encodeReply(text)!;
+    return makeStep(0, { text, token_ids, logprobs: token_ids.map(() => -1 - i) }, screenshot);
+  };
+  const group = (id: string) =>
+    makeGroup(id, screenshot).map((sample, i) => ({ ...sample, step: scored(REPLIES[i]!, i) }));
+  return lines(Array.from({ length: groups }, (_, g) => group(`g${g}`)).flat());
 }

@@ -8,7 +8,7 @@ import { packageRoot } from '../../lib/cli/paths.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import { listVersions } from '../../lib/training/versions.ts';
 import { spec as evalSpec } from '../eval/spec.ts';
-import { greyScreen, groupLines, lines, makeGroup } from './fixture.testing.ts';
+import { greyScreen, lines, makeGroup, scoredLines } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 
 const BASE = join(packageRoot(), 'fixtures/policies/base.onnx');
@@ -43,7 +43,7 @@ async function train(args: string[], stdin: string | Readable = '') {
 }
 
 const versions = () => listVersions(join(cwd, dir));
-const samples = (groups: number) => groupLines(groups, screenshot);
+const samples = (groups: number) => scoredLines(groups, screenshot);
 
 describe('dart-train --stop-if', () => {
   it('exits 1, and publishes everything but the update that broke the rule', async () => {

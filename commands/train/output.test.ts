@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testIo } from '../../lib/cli/io.testing.ts';
 import { runCommand } from '../../lib/cli/run.ts';
 import type { AnyRecord } from '../../lib/stream/records.ts';
-import { greyScreen, groupLines, lines, makeGroup } from './fixture.testing.ts';
+import { greyScreen, lines, makeGroup, scoredLines } from './fixture.testing.ts';
 import { missingOf } from './kept.ts';
 import { spec } from './spec.ts';
 
@@ -38,7 +38,7 @@ async function train(stdin: string, ...more: string[]) {
   return { code, err: io.err() };
 }
 
-const samples = (groups: number) => groupLines(groups, screenshot);
+const samples = (groups: number) => scoredLines(groups, screenshot);
 const written = (name = file): AnyRecord[] =>
   readFileSync(join(cwd, name), 'utf8')
     .trimEnd()

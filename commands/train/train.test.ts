@@ -13,7 +13,7 @@ import { openStore } from '../../lib/store/index.ts';
 import { makeStep, makeTrajectory } from '../../lib/stream/records.testing.ts';
 import { lockFolder } from '../../lib/training/folder.ts';
 import { deviceStatus } from '../../native/index.ts';
-import { greyScreen, groupLines, lines, makeGroup, REPLIES } from './fixture.testing.ts';
+import { greyScreen, groupLines, lines, makeGroup, REPLIES, scoredLines } from './fixture.testing.ts';
 import { spec } from './spec.ts';
 
 let cwd = '';
@@ -41,15 +41,18 @@ async function train(args: string[], stdin: string | Readable = '') {
 /** The options that most runs here share. */
 const into = (...more: string[]) => ['--publish', dir, '--policy', 'onnx:init.onnx', '--blobs', 'blobs', ...more];
 const fast = ['--preset', 'grpo', '--batch-samples', '6', '--quiet'];
-const samples = (groups: number) => groupLines(groups, screenshot);
+const samples = (groups: number) => scoredLines(groups, screenshot);
 const group = (id: string) => makeGroup(id, screenshot);
 const published = (folder: string, version: number, name = 'weights.safetensors') =>
   readFileSync(join(cwd, folder, 'versions', String(version).padStart(6, '0'), name));
 
 describe('dart-train', () => {
   it('learns from samples on stdin: metrics, checkpoints, a summary', async () => {
-    const { code, records, summary } = await train(into(...fast), samples(4));
+    const { code, records, summary, err } = await train(into(...fast), groupLines(4, screenshot));
     expect(code).toBe(0);
+    expect(err.match(/^dart-train: warning: .*$/gm)).toEqual([
+      expect.stringContaining('6 of 6 steps, the first stdin:1 (g0.0 step 0), where its token_ids are no reply'),
+    ]);
     expect(records.filter((r) => r.type === 'checkpoint').map((r) => r.version)).toEqual([0, 1, 2]);
     expect(records.filter((r) => r.name === 'train/tokenised_steps').map((r) => r.value)).toEqual([6, 6]);
     expect(summary).toMatchObject({ type: 'summary', command: 'dart-train', version: 2, samples: 12, groups: 4 });
@@ -228,7 +231,9 @@ describe('dart-train, ended by an error,', () => {
       expect([code, summary?.type, summary?.stopped, summary?.updates, summary?.version]).toEqual([
         ...[2, 'summary', 'error', 2, 2],
       ]);
-      expect(err).toBe(`dart-train: ${summary?.error}\n`);
+      expect(err.replace(/^dart-train: warning: tokens could not be scored .*\n/, '')).toBe(
+        `dart-train: ${summary?.error}\n`,
+      );
       expect(summary?.run_id).toContain(`${dir}-${i}`);
     }
   });

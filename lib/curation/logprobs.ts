@@ -1,9 +1,8 @@
+import { ROUNDING } from '../stream/numbers.ts';
 import type { Step } from '../stream/records.ts';
 
 /** vLLM and SGLang write −9999 where a log-probability underflowed or was not asked for. */
 const PLACEHOLDER = -9999;
-/** Log-probabilities are at most 0; this much more is rounding. */
-const ROUNDING = 1e-3;
 
 export interface CheckedStep {
   step: Step;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { measuredNumbers, wholeNumbers } from './numbers.ts';
+import { logProbabilities, measuredNumbers, wholeNumbers } from './numbers.ts';
 
 const anything = fc.oneof(
   fc.integer(),
@@ -14,6 +14,7 @@ describe('arrays of numbers', () => {
     const pairs = [
       [wholeNumbers(), z.array(z.number().int())],
       [measuredNumbers(), z.array(z.number().nullable())],
+      [logProbabilities(), z.array(z.number().max(1e-3, 'expected a log-probability, at most 0').nullable())],
     ] as const;
     fc.assert(
       fc.property(fc.oneof(fc.array(anything), fc.array(fc.integer()), anything), (value) => {

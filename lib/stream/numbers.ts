@@ -5,9 +5,19 @@ export function wholeNumbers() {
   return quick(z.array(z.number().int()), (value) => Number.isSafeInteger(value));
 }
 
-/** Log-probabilities or entropies: an array of finite numbers, null where there is none. */
+/** What is at most 0 by its nature, or at least 0, may be so far beyond it by rounding. */
+export const ROUNDING = 1e-3;
+
+/** Log-probabilities or entropies as they came: an array of finite numbers, null where there is none. */
 export function measuredNumbers() {
   return quick(z.array(z.number().nullable()), (value) => value === null || Number.isFinite(value));
+}
+
+/** Log-probabilities that are learned from: at most 0, null where there is none. */
+export function logProbabilities() {
+  const message = 'expected a log-probability, at most 0';
+  const plain = z.array(z.number().max(ROUNDING, message).nullable());
+  return quick(plain, (value) => value === null || (Number.isFinite(value) && (value as number) <= ROUNDING));
 }
 
 /**

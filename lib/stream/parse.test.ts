@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { thrown } from '../errors.testing.ts';
 import type { DartError } from '../errors.ts';
 import { parseRecord } from './parse.ts';
+import { makeSample, makeStep } from './records.testing.ts';
 
 const task = {
   type: 'task',
@@ -32,6 +34,21 @@ describe('parseRecord', () => {
     expect(failure({ ...task, evaluator: { func: 7 } })).toContain('7');
     expect(failure({ ...task, instruction: undefined })).toContain('instruction: expected string, received undefined');
     expect(failure({ ...task, config: [{ type: 'launch' }, { parameters: {} }] })).toContain('config[1].type: ');
+  });
+
+  it('refuses a sample with what no policy can have reported, and takes rounding for what it is', () => {
+    const sampled = (logprobs: (number | null)[], entropy: number | null = null) =>
+      makeSample({ entropy, step: makeStep(0, { text: 'ab', token_ids: [1, 2], logprobs }) });
+    const refused = (value: unknown) => thrown(() => parseRecord('sample', value, 'samples:7')).describe();
+    expect(refused(sampled([-1, 5]))).toBe(
+      'samples:7: not a valid sample: step.response.logprobs[1]: expected a log-probability, at most 0, received 5. Try: docs/schemas/sample.json',
+    );
+    expect(refused(sampled([5, 5]))).toContain('step.response.logprobs[0]: ');
+    expect(refused(sampled([Number.NaN, -1]))).toContain('step.response.logprobs[0]: ');
+    expect(refused(sampled([-1, -1], -0.5))).toContain('entropy: expected an entropy, at least 0, received -0.5');
+    for (const logprobs of [[-1, 0], [1e-6, null], [-9999]]) {
+      expect(parseRecord('sample', sampled(logprobs, -1e-6), 'x:1').step.response.logprobs).toEqual(logprobs);
+    }
   });
 
   it('counts further faults', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actionSchema } from './action.ts';
-import { measuredNumbers, wholeNumbers } from './numbers.ts';
+import { logProbabilities, measuredNumbers, ROUNDING, wholeNumbers } from './numbers.ts';
 
 /**
  * Every record that travels through the pipes (design §3). One JSON object a line; `type` first, then `v`.
@@ -12,9 +12,6 @@ const timestamp = z.iso.datetime();
 const score = z.number().min(0).max(1);
 const count = z.number().int().nonnegative();
 const seconds = z.number().nonnegative();
-/** A log-probability or an entropy: finite, or null where the server gave none that can be used. */
-const measured = z.number().nullable();
-
 export const taskSchema = z.looseObject({
   type: z.literal('task'),
   v: z.literal(SCHEMA_VERSION),
@@ -121,6 +118,11 @@ export const trajectorySchema = z.looseObject({
   finished_at: timestamp,
 });
 
+/** A step to learn from. Of trajectories dart-curate takes impossible log-probabilities for unscored tokens. */
+const sampledStepSchema = stepSchema.extend({
+  response: stepSchema.shape.response.extend({ logprobs: logProbabilities() }),
+});
+
 export const sampleSchema = z.looseObject({
   type: z.literal('sample'),
   v: z.literal(SCHEMA_VERSION),
@@ -136,7 +138,7 @@ export const sampleSchema = z.looseObject({
   reward: score,
   advantage: z.number(),
   /** Mean token entropy of the step in nats; null where the policy could not report it. */
-  entropy: measured,
+  entropy: z.number().min(-ROUNDING, 'expected an entropy, at least 0').nullable(),
   /** True for a step that the experience pool put into the group. */
   injected: z.boolean(),
   behaviour_version: count,
@@ -146,7 +148,7 @@ export const sampleSchema = z.looseObject({
   history: z.array(z.string()),
   /** sha256 of the screenshots before the step's own that the prompt held, oldest first. */
   screenshots: z.array(z.string()).optional(),
-  step: stepSchema,
+  step: sampledStepSchema,
 });
 
 /** An episode that was preferred or not. */

@@ -18,6 +18,17 @@ describe('exampleOfSample', () => {
     expect(example).toMatchObject({ tokenised: false, advantage: -2, entropy: 0.7, where: 'f:1 (t step 3)' });
   });
 
+  it('matches no log-probabilities to another number of tokens', () => {
+    for (const logprobs of [
+      [-0.5, -0.5],
+      [-0.5, -0.5, -0.5, -0.5],
+    ]) {
+      const step = makeStep(0, { text: 'ab', token_ids: [1, 2, 0], logprobs });
+      const { rolloutLogp } = exampleOfSample(makeSample({ step }), 'f:1', spelling)!;
+      expect([...rolloutLogp]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    }
+  });
+
   it('spells a reply without token ids, or with ids of another vocabulary, and leaves it unscored', () => {
     for (const ids of [[], [151_000, 3]]) {
       const step = makeStep(0, { text: 'ca', token_ids: ids, logprobs: ids.map(() => -1) });

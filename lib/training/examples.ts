@@ -121,7 +121,9 @@ function readReply(step: Step, spelling: Spelling): Reply | null {
   const { token_ids: ids, logprobs, text, finish_reason: finishReason } = step.response;
   const common = { promptIds: step.prompt.token_ids ?? null, text, finishReason };
   if (ids.length > 0 && spelling.isReply(ids)) {
-    const rolloutLogp = Float32Array.from(ids, (_, i) => scored(logprobs[i]));
+    // A list of another length cannot be matched to them.
+    const matched = logprobs.length === ids.length;
+    const rolloutLogp = Float32Array.from(ids, (_, i) => (matched ? scored(logprobs[i]!) : Number.NaN));
     return { ...common, tokens: Int32Array.from(ids), rolloutLogp, tokenised: false };
   }
   const spelt = text === '' ? null : spelling.encodeReply(text);
@@ -131,7 +133,6 @@ function readReply(step: Step, spelling: Spelling): Reply | null {
 }
 
 /** Engines write null, NaN or -9999 for a token that they did not score (design §6). */
-function scored(logprob: number | null | undefined): number {
-  if (logprob === null || logprob === undefined || logprob <= -9999) return Number.NaN;
-  return logprob;
+function scored(logprob: number | null): number {
+  return logprob === null || logprob <= -9999 ? Number.NaN : logprob;
 }

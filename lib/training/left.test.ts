@@ -23,10 +23,16 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Steps of two-letter replies: two groups of four make an update of samples, eight steps one of demonstrations. */
 const letters = (i: number) => 'abcab'.slice(i % 3, (i % 3) + 2);
+/** Spelt as the model does it. */
+const reply = (i: number) => ({
+  text: letters(i),
+  token_ids: [...[...letters(i)].map((letter) => letter.charCodeAt(0) - 97), 3],
+  logprobs: [-1, -1.5, -1],
+});
 const samples: AnyRecord[] = Array.from({ length: 24 }, (_, i) =>
   makeSample({
     ...{ group_id: `g${Math.floor(i / 4)}`, group_steps: 4, trajectory_id: `t${i}`, step_index: i },
-    ...{ advantage: i % 3 === 0 ? 1.2 : -0.4, entropy: null, step: makeStep(i, { text: letters(i) }) },
+    ...{ advantage: i % 3 === 0 ? 1.2 : -0.4, entropy: null, step: makeStep(i, reply(i)) },
   }),
 );
 const demonstrations: AnyRecord[] = Array.from({ length: 24 }, (_, i) =>

@@ -84,6 +84,28 @@ describe('trainOnSamples', () => {
     expect(summary).toMatchObject({ stopped: 'end-of-input', steps_left: 0 });
   });
 
+  it('warns once of steps that could not be scored, with the first of them', async () => {
+    const alone = (id: string, response: Parameters<typeof makeStep>[1]) =>
+      group(id, 4).map((record, i) =>
+        i === 1 ? { ...record, step: makeStep(i, { text: 'a', ...response }) } : record,
+      );
+    const learned = 'they are learned from with importance weight 1, and counted as train/unscored_tokens. Try: ';
+    const where = 'tokens could not be scored in 1 of 4 steps, the first x:2 (a-lost step 1), where';
+    for (const [response, why] of [
+      [{ token_ids: [1], logprobs: [null] }, 'logprobs are missing'],
+      [{ token_ids: [1], logprobs: [-1, -1] }, 'logprobs are missing'],
+      [{ token_ids: [99_999, 1], logprobs: [-1, -1] }, 'its token_ids are no reply of this policy'],
+      [{ token_ids: [], logprobs: [] }, 'its token_ids are no reply of this policy'],
+    ] as const) {
+      const spoilt = (id: string) =>
+        alone(id, { token_ids: [...response.token_ids], logprobs: [...response.logprobs] });
+      const { warnings, session } = await train(reading([...spoilt('a'), ...spoilt('b')]));
+      expect(session.state.updates).toBe(2);
+      expect(warnings).toEqual([expect.stringContaining(`${where} ${why}: ${learned}`)]);
+    }
+    expect((await train(reading(group('a', 4)))).warnings).toEqual([]);
+  });
+
   it('warns of an update that was skipped', async () => {
     const { warnings, session } = await train(reading(group('a', 4, { advantage: 1e300 })));
     expect(warnings).toEqual(['an update of 4 steps was skipped: the loss or its gradient was not finite']);

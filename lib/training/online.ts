@@ -3,6 +3,7 @@ import { counted } from '../stream/counted.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { ReadRecord } from '../stream/reader.ts';
 import { untilAborted } from '../stream/waiting.ts';
+import type { Example } from './examples.ts';
 import { GroupGatherer, type WholeGroup } from './groups.ts';
 import { PassedRecords } from './passed.ts';
 import { type BatchSize, Pending } from './pending.ts';
@@ -12,6 +13,7 @@ import { groupMetrics, updateMetrics } from './report.ts';
 import { selectGroup } from './selection.ts';
 import type { Session } from './session.ts';
 import { stopReason } from './stopping.ts';
+import { unscoredLine } from './unscored.ts';
 
 /** Whole groups are taken, so an update may have a few steps more than `batchSamples`. */
 export interface OnlineOptions extends BatchSize {
@@ -118,6 +120,7 @@ class OnlineLoop {
   readonly skipped = new Map<string, number>();
   readonly passed = new PassedRecords();
   #updating = false;
+  #toldUnscored = false;
   /** An update was told to stop before its end. */
   #left = false;
   /** When the last update ended. */
@@ -235,11 +238,19 @@ class OnlineLoop {
     this.#updated = performance.now();
   }
 
+  #tellUnscored(examples: readonly Example[]): void {
+    const line = this.#toldUnscored ? null : unscoredLine(examples);
+    if (line === null) return;
+    this.#toldUnscored = true;
+    this.#session.warn(line);
+  }
+
   async #learn(): Promise<void> {
     const { groups, useless, rejections, seconds, waited } = this.pending;
     this.pending = new Pending();
     const of = groupMetrics(groups, this.#session.learner.updates);
     const examples = groups.flatMap((group) => group.kept);
+    this.#tellUnscored(examples);
     await this.#session.passOver(useless, 'unspelt');
     const outcome = await this.#session.learn(
       { kind: 'policy', units: examples },

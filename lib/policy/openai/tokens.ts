@@ -1,7 +1,7 @@
+import { ROUNDING } from '../../stream/numbers.ts';
+
 /** Servers write this where a log-probability underflowed or was not kept. */
 const PLACEHOLDER = -9999;
-/** Log-probabilities are at most 0; so much more is rounding. */
-const ROUNDING = 1e-3;
 
 /** Why tokens of a reply could not be scored. */
 export type TokenTrouble = 'no-ids' | 'no-logprobs' | 'counts-differ';
