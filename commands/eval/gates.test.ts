@@ -166,6 +166,7 @@ describe('the reports of dart-eval', () => {
     [['--report', 'github'], 'GITHUB_STEP_SUMMARY is not set'],
     [['--report', 'md=same', '-o', 'same'], 'two outputs go to this file'],
     [['--report', 'md=same,json=same'], 'two outputs go to this file'],
+    [['--temperature', '1e-308'], "expected a number, 0, or 0.000001 to 1000000, but received '1e-308'"],
   ])('refuse %j before anything is run', async (argv, message) => {
     const { code, err } = await evaluate([...VLC, '--policy', 'script', ...argv]);
     expect(code).toBe(2);

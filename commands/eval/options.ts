@@ -1,5 +1,6 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
 import { PROTOCOLS } from '../../lib/osworld/protocol.ts';
+import { TEMPERATURE_OPTION } from '../temperature_option.ts';
 import { REPORT_OPTION } from './report_options.ts';
 
 /** Which success rate verdicts and comparisons look at. */
@@ -95,15 +96,7 @@ export const RUN_OPTIONS: readonly OptionSpec[] = [
     describe: 'Rollouts a task',
     group: 'How',
   },
-  {
-    name: 'temperature',
-    type: 'number',
-    value: 'T',
-    default: 1,
-    min: 0,
-    describe: 'Sampling temperature; 0 takes the likeliest token',
-    group: 'How',
-  },
+  { ...TEMPERATURE_OPTION, group: 'How' },
   {
     name: 'max-steps',
     type: 'integer',

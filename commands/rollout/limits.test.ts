@@ -31,6 +31,10 @@ describe('numbers that there would be a list for', () => {
     [ROLLOUT, '--batch-groups', '4097', '1 to 4096'],
     [ROLLOUT, '--workers', '1025', '1 to 1024'],
     [ROLLOUT, '--threads', '100000', '1 to 1024'],
+    [ROLLOUT, '--temperature', '1e-308', '0, or 0.000001 to 1000000'],
+    [ROLLOUT, '--temperature', '9e-7', '0, or 0.000001 to 1000000'],
+    [ROLLOUT, '--temperature', '2e6', '0, or 0.000001 to 1000000'],
+    [ROLLOUT, '--temperature', '-1', '0, or 0.000001 to 1000000'],
     [SERVE, '--workers', '1025', '1 to 1024'],
     [SERVE, '--threads', '1025', '1 to 1024'],
     [['simulate'], '--desktops', '10001', '1 to 10000'],
@@ -46,6 +50,9 @@ describe('numbers that there would be a list for', () => {
   it('are taken up to the limit', async () => {
     const most = ['-n', '4096', '--window', '4096', '--batch-groups', '4096', '--workers', '1024', '--threads', '1024'];
     expect((await run([...RANDOM, ...most])).code).toBe(0);
+    for (const temperature of ['0', '0.000001', '1000000']) {
+      expect((await run([...RANDOM, '--temperature', temperature])).code).toBe(0);
+    }
   });
 
   it('of a workload have a limit, too', async () => {

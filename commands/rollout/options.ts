@@ -1,6 +1,7 @@
 import type { OptionSpec } from '../../lib/cli/spec.ts';
 import { ASSET_OPTIONS } from '../asset_options.ts';
 import { SERVER_OPTIONS } from '../server_options.ts';
+import { TEMPERATURE_OPTION } from '../temperature_option.ts';
 import { SYNC_OPTIONS, WORKER_OPTIONS } from './worker_options.ts';
 
 const WHAT: readonly OptionSpec[] = [
@@ -111,14 +112,7 @@ const AMOUNT: readonly OptionSpec[] = [
 ].map((option) => ({ ...option, group: 'How much' }) as OptionSpec);
 
 const SAMPLING: readonly OptionSpec[] = [
-  {
-    name: 'temperature',
-    type: 'number',
-    value: 'T',
-    default: 1,
-    min: 0,
-    describe: 'Sampling temperature; 0 takes the likeliest token',
-  },
+  TEMPERATURE_OPTION,
   {
     name: 'top-p',
     type: 'number',

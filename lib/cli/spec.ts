@@ -15,6 +15,8 @@ export interface OptionSpec {
   defaultText?: string;
   choices?: readonly string[];
   min?: number;
+  /** Takes 0 as well, below `min`. */
+  orZero?: boolean;
   max?: number;
   /** May be given several times (an array of values). */
   multiple?: boolean;

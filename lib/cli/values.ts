@@ -46,7 +46,8 @@ function toNumber(option: OptionSpec, raw: unknown, where: string): number {
   const value = typeof raw === 'number' || (typeof raw === 'string' && text !== '') ? Number(text) : Number.NaN;
   const whole = option.type === 'integer';
   const fits = Number.isFinite(value) && (!whole || Number.isSafeInteger(value));
-  if (fits && value >= (option.min ?? -Infinity) && value <= (option.max ?? Infinity)) return value;
+  const within = value >= (option.min ?? -Infinity) && value <= (option.max ?? Infinity);
+  if (fits && (within || (option.orZero && value === 0))) return value;
   if (whole && Number.isInteger(value) && !fits) throw tooLarge(raw, where);
   const kind = whole ? 'an integer' : 'a number';
   const range = rangeOf(option);
@@ -60,8 +61,9 @@ function tooLarge(raw: unknown, where: string): UsageError {
   return new UsageError(`'${raw}' is too large to be told from its neighbours: the limit is ${most}`, { where });
 }
 
-/** `at least 1`, `0 to 1`, or nothing. */
+/** `at least 1`, `0 to 1`, `0, or at least 1`, or nothing. */
 export function rangeOf(option: OptionSpec): string {
+  if (option.orZero) return `0, or ${rangeOf({ ...option, orZero: false })}`;
   if (option.min !== undefined && option.max !== undefined) return `${option.min} to ${option.max}`;
   if (option.min !== undefined) return `at least ${option.min}`;
   return option.max === undefined ? '' : `at most ${option.max}`;

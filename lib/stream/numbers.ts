@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GREATEST_TEMPERATURE, LEAST_TEMPERATURE } from './temperature.ts';
 
 /** Token ids: an array of integers. */
 export function wholeNumbers() {
@@ -18,6 +19,12 @@ export function logProbabilities() {
   const message = 'expected a log-probability, at most 0';
   const plain = z.array(z.number().max(ROUNDING, message).nullable());
   return quick(plain, (value) => value === null || (Number.isFinite(value) && (value as number) <= ROUNDING));
+}
+
+/** A sampling temperature; 0 takes the likeliest token. */
+export function samplingTemperature() {
+  const fits = (value: number) => value === 0 || (value >= LEAST_TEMPERATURE && value <= GREATEST_TEMPERATURE);
+  return z.number().nonnegative().refine(fits, 'expected a temperature of 0, or from 0.000001 to 1000000');
 }
 
 /**

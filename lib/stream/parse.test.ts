@@ -46,6 +46,12 @@ describe('parseRecord', () => {
     expect(refused(sampled([5, 5]))).toContain('step.response.logprobs[0]: ');
     expect(refused(sampled([Number.NaN, -1]))).toContain('step.response.logprobs[0]: ');
     expect(refused(sampled([-1, -1], -0.5))).toContain('entropy: expected an entropy, at least 0, received -0.5');
+    expect(refused(makeSample({ temperature: 1e-308 }))).toContain(
+      'temperature: expected a temperature of 0, or from 0.000001 to 1000000, received 1e-308',
+    );
+    for (const temperature of [0, 1e-6, 1e6]) {
+      expect(parseRecord('sample', makeSample({ temperature }), 'x:1').temperature).toBe(temperature);
+    }
     for (const logprobs of [[-1, 0], [1e-6, null], [-9999]]) {
       expect(parseRecord('sample', sampled(logprobs, -1e-6), 'x:1').step.response.logprobs).toEqual(logprobs);
     }

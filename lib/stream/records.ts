@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actionSchema } from './action.ts';
-import { logProbabilities, measuredNumbers, ROUNDING, wholeNumbers } from './numbers.ts';
+import { logProbabilities, measuredNumbers, ROUNDING, samplingTemperature, wholeNumbers } from './numbers.ts';
 
 /**
  * Every record that travels through the pipes (design §3). One JSON object a line; `type` first, then `v`.
@@ -84,7 +84,7 @@ export const stepSchema = z.looseObject({
 export const OUTCOMES = ['success', 'failure', 'truncated', 'policy_error', 'env_error', 'evaluator_error'] as const;
 
 export const samplingSchema = z.looseObject({
-  temperature: z.number().nonnegative(),
+  temperature: samplingTemperature(),
   top_p: z.number().optional(),
   top_k: z.number().int().optional(),
   max_tokens: z.number().int().optional(),
@@ -143,7 +143,7 @@ export const sampleSchema = z.looseObject({
   injected: z.boolean(),
   behaviour_version: count,
   /** Temperature that the behaviour policy sampled at. */
-  temperature: z.number().nonnegative(),
+  temperature: samplingTemperature(),
   /** The earlier replies of the trajectory, oldest first. */
   history: z.array(z.string()),
   /** sha256 of the screenshots before the step's own that the prompt held, oldest first. */

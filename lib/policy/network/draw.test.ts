@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../stream/random.ts';
+import { GREATEST_TEMPERATURE, LEAST_TEMPERATURE } from '../../stream/temperature.ts';
 import { draw } from './draw.ts';
 
 /** ln of 1, 2, 5 among excluded entries: probabilities 1/8, 2/8, 5/8. */
@@ -32,6 +33,17 @@ describe('draw', () => {
     const drawn = draw(logits, 0, allowed, { temperature: 2 }, new Random(3));
     const mass = 1 + Math.SQRT2 + Math.sqrt(5);
     expect(drawn.logprob).toBeCloseTo(Math.log(Math.sqrt([0, 1, 2, 5][drawn.token]!) / mass), 6);
+  });
+
+  it('draws at the least and at the greatest temperature', () => {
+    const wide = Float32Array.from([9, -1e30, 0, 1e30]);
+    for (const temperature of [LEAST_TEMPERATURE, GREATEST_TEMPERATURE]) {
+      expect(draw(wide, 0, allowed, { temperature }, new Random(1))).toEqual({ token: 3, logprob: 0, entropy: 0 });
+    }
+    const flat = draw(logits, 0, allowed, { temperature: GREATEST_TEMPERATURE }, new Random(1));
+    expect(flat.entropy).toBeCloseTo(Math.log(3), 6);
+    const sharp = draw(logits, 0, allowed, { temperature: LEAST_TEMPERATURE }, new Random(1));
+    expect(sharp).toMatchObject({ token: 3, logprob: 0 });
   });
 
   it('at temperature 0 takes the likeliest, with its probability at temperature 1', () => {

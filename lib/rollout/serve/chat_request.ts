@@ -3,6 +3,7 @@ import { messageOf } from '../../errors.ts';
 import type { Size } from '../../guest/guest.ts';
 import { readPrompt } from '../../policy/openai/read_prompt.ts';
 import type { PolicyRequest } from '../../policy/policy.ts';
+import { samplingTemperature } from '../../stream/numbers.ts';
 import type { Task } from '../../stream/records.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { refuseUnhonoured, wantedWords } from './request_words.ts';
@@ -17,7 +18,7 @@ const requestSchema = z.looseObject({
   messages: z
     .array(z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(partSchema)]).nullish() }))
     .min(1),
-  temperature: z.number().min(0).nullish(),
+  temperature: samplingTemperature().nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   /** −1 is vLLM's way to say none. */
   top_k: z.number().int().min(-1).nullish(),
