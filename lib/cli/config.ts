@@ -2,9 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
+import { parseJsonFile } from '../stream/json.ts';
 import { xdgFolder } from './paths.ts';
 import type { Io } from './spec.ts';
 import { nearest, UsageError } from './usage.ts';
+
+const EXAMPLE = '{"temperature": 0.7}';
 
 export interface Config {
   /** Path of the file, for messages. */
@@ -48,13 +51,9 @@ function parse(full: string, path: string): Record<string, unknown> {
   } catch (error) {
     throw fileError(error, 'read the config file', path);
   }
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    if (isObject(value)) return value;
-  } catch (error) {
-    throw new DartError(`not JSON: ${(error as Error).message}`, { where: path, cause: error });
-  }
-  throw new DartError('expected a JSON object', { where: path, hint: '{"temperature": 0.7}' });
+  const value = parseJsonFile(text, path, EXAMPLE);
+  if (isObject(value)) return value;
+  throw new DartError('expected a JSON object', { where: path, hint: EXAMPLE });
 }
 
 function collect(config: Config, section: Record<string, unknown>, known: ReadonlySet<string>, own: boolean): void {

@@ -133,7 +133,7 @@ describe('options', () => {
   it.each([
     ['{"dart-try": {"repeat": 1}}', "config.json: unknown option 'repeat'. Try: repeats"],
     ['{"repeats": "many"}', "config.json: repeats: expected an integer, 1 to 9, but received 'many'"],
-    ['{', 'config.json: not JSON: '],
+    ['{\n"repeats": 1\n', 'config.json:2: not JSON: '],
     ['[]', 'config.json: expected a JSON object. Try: {"temperature": 0.7}'],
   ])('says what is wrong with the config file %s', async (text, message) => {
     writeFileSync(join(dir, 'config.json'), text);

@@ -99,6 +99,9 @@ describe('loadTasks', () => {
     writeFileSync(join(dir, 'packed'), gzipSync(text('a')));
     expect(await failure(join(dir, 'packed'))).toMatch(/^\/packed: it is compressed \(gzip\)\. Try: zcat .*packed > /);
     expect(await failure(put('x/bad.json', '{\n  "id": "a",\n  oops\n}'))).toMatch(/^\/x\/bad\.json:3: not JSON: /);
+    const page = put('page.md', `# A page\n${'more\n'.repeat(131)}`);
+    expect(await failure(page)).toMatch(/^\/page\.md:1: not JSON: .*Try: a \.json file of a task or a meta list, an/s);
+    expect(await failure(put('pretty.ndjson', '{\n"id": "a"}'))).toMatch(/^\/pretty\.ndjson:1: .*Try: jq -c ., which/);
     expect(await failure(put('y/cut.json', '{\n"id": "a",'))).toMatch(/^\/y\/cut\.json:2: not JSON: /);
   });
 

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DartError, messageOf } from '../errors.ts';
 import { refuseCompressed } from '../stream/compressed.ts';
+import { adviceOnLine, parseJsonFile } from '../stream/json.ts';
 import { Random } from '../stream/random.ts';
 import type { Task } from '../stream/records.ts';
 import { normaliseTask } from './task.ts';
@@ -35,6 +36,8 @@ interface Found {
 }
 
 type Meta = Record<string, string[]>;
+
+const SOURCES = 'a .json file of a task or a meta list, an .ndjson file, or a folder of tasks';
 
 /**
  * Tasks of a `.json` file (one task, or a meta list beside OSWorld's `examples/`), an NDJSON file, or a folder of
@@ -200,7 +203,7 @@ async function readLines(path: string, tolerate: Tolerate): Promise<Found[]> {
   for (const [index, line] of (await readText(path)).split('\n').entries()) {
     if (line.trim() === '') continue;
     const where = `${path}:${index + 1}`;
-    found.push(await tolerate(() => ({ task: normaliseTask(parseJson(line, path, index), where), where })));
+    found.push(await tolerate(() => ({ task: normaliseTask(parseLine(line, where), where), where })));
   }
   return present(found);
 }
@@ -223,7 +226,7 @@ function isMeta(json: unknown): json is Meta {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return parseJson(await readText(path), path, 0);
+  return parseJsonFile(await readText(path), path, SOURCES);
 }
 
 async function readText(path: string): Promise<string> {
@@ -235,13 +238,11 @@ async function readText(path: string): Promise<string> {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-function parseJson(text: string, path: string, firstLine: number): unknown {
+function parseLine(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const reason = messageOf(cause);
-    const position = Number(/at position (\d+)/.exec(reason)?.[1] ?? text.length);
-    const line = firstLine + text.slice(0, position).split('\n').length;
-    throw new DartError(`not JSON: ${reason}`, { where: `${path}:${line}`, cause });
+    const hint = adviceOnLine(text) ?? 'one task a line';
+    throw new DartError(`not JSON: ${messageOf(cause)}`, { where, hint, cause });
   }
 }

@@ -91,6 +91,14 @@ describe('readRecords', () => {
     );
   });
 
+  it('advises one record a line where a record is spread over many, and not to leave it all out', async () => {
+    const pretty = JSON.stringify({ type: 'a' }, null, 2);
+    expect(await failure([`{"type":"b"}\n${pretty}\n`], { onError: 'fail' })).toMatch(
+      /^in:2: not JSON: .*Try: jq -c ., which gives each record one line$/,
+    );
+    expect(await failure([`[\n${pretty}]\n`])).toMatch(/^in:1: not JSON: .*Try: jq -c '\.\[\]', which gives each item/);
+  });
+
   it('says what to write instead of NaN', async () => {
     expect(await failure(['{"type":"a","loss":NaN}\n'])).toMatch(
       /^in:1: not JSON: .*Try: null for a number that is not known$/,

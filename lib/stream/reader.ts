@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { DartError } from '../errors.ts';
 import { refuseCompressed } from './compressed.ts';
 import { fileError } from './errno.ts';
+import { adviceOnLine } from './json.ts';
 import { LineSplitter, type SplitLine } from './lines.ts';
 import type { AnyRecord } from './records.ts';
 
@@ -163,8 +164,7 @@ function parseJson(text: string, where: string, line: { unfinished: boolean; may
       throw new DartError('the last line is cut short', { where, hint: `let its writer end${skip}` });
     }
     const skip = line.maySkip ? '--on-error skip, which leaves it out' : undefined;
-    const hint = /[:[,]\s*-?(NaN|Infinity)\b/.test(text) ? 'null for a number that is not known' : skip;
-    throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint });
+    throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint: adviceOnLine(text) ?? skip });
   }
 }
 

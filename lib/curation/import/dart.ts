@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DartError } from '../../errors.ts';
 import { parseReply } from '../../policy/grammar/index.ts';
+import { parseJsonFile } from '../../stream/json.ts';
 import { type ImageSource, instructionOf, isMessages, type Turn, turnsOf } from './dart_messages.ts';
 import { type Episode, trajectoryOf } from './episode.ts';
 import { entriesOf, type GivenPath, ImportFolder, walkFolders } from './folder.ts';
@@ -111,11 +112,7 @@ async function readJson(folder: ImportFolder, path: string, where: string): Prom
   const found = await folder.read(dirname(path), basename(path));
   if ('refused' in found) throw new DartError(`cannot read: ${found.refused}`, { where });
   if (!isUtf8(found.bytes)) throw new DartError('the file is not UTF-8', { where, hint: 'iconv -t UTF-8' });
-  try {
-    return JSON.parse(found.bytes.toString('utf8').replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw new DartError(`not JSON: ${(error as Error).message}`, { where, cause: error });
-  }
+  return parseJsonFile(found.bytes.toString('utf8'), where, 'a file of DART’s');
 }
 
 /** The trace's name, and where its images may be: its own folder first, then the one of the file. */

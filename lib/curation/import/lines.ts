@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { DartError } from '../../errors.ts';
 import { refuseCompressed } from '../../stream/compressed.ts';
 import { fileError } from '../../stream/errno.ts';
+import { adviceOnLine } from '../../stream/json.ts';
 import { LineSplitter, type SplitLine } from '../../stream/lines.ts';
 import { MAX_LINE_BYTES } from '../../stream/reader.ts';
 
@@ -72,7 +73,7 @@ function parseLine({ bytes, limit, unfinished }: SplitLine, where: string): Reco
     value = JSON.parse(text);
   } catch (error) {
     if (unfinished) return 'torn';
-    throw new DartError(`not JSON: ${(error as Error).message}`, { where, cause: error });
+    throw new DartError(`not JSON: ${(error as Error).message}`, { where, hint: adviceOnLine(text), cause: error });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new DartError('expected a JSON object', { where, hint: 'a line such as {"task_id":"…","steps":[…]}' });

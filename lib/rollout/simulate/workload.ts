@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { DartError } from '../../errors.ts';
-import { codeOf, fileError } from '../../stream/errno.ts';
+import { fileError } from '../../stream/errno.ts';
+import { parseJsonFile } from '../../stream/json.ts';
 import { SCHEMA_VERSION, type Task } from '../../stream/records.ts';
 import { distributionSchema, meanOf } from './distribution.ts';
 
@@ -48,6 +49,8 @@ const workloadSchema = z.strictObject({
 
 export type Workload = z.infer<typeof workloadSchema>;
 
+const EXAMPLE = 'fixtures/workloads/dart.json shows every field';
+
 /** @throws DartError that names the field at fault. */
 export function parseWorkload(value: unknown, where: string): Workload {
   const parsed = workloadSchema.safeParse(value);
@@ -55,7 +58,7 @@ export function parseWorkload(value: unknown, where: string): Workload {
     const [issue] = parsed.error.issues;
     throw new DartError(`${issue!.path.join('.') || 'the file'}: ${issue!.message}`, {
       where,
-      hint: 'fixtures/workloads/dart.json shows every field',
+      hint: EXAMPLE,
     });
   }
   const { table } = parsed.data.slowdown;
@@ -78,13 +81,10 @@ export function secondsOfRollout({ latency, steps, max_steps }: Workload): numbe
 
 /** @throws DartError on a file that cannot be read or is no workload. */
 export async function readWorkload(path: string): Promise<Workload> {
-  try {
-    return parseWorkload(JSON.parse(await readFile(path, 'utf8')), path);
-  } catch (error) {
-    if (error instanceof DartError) throw error;
-    if (codeOf(error) !== undefined) throw fileError(error, 'read the workload', path);
-    throw new DartError(`cannot read the workload: ${(error as Error).message}`, { where: path, cause: error });
-  }
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw fileError(error, 'read the workload', path);
+  });
+  return parseWorkload(parseJsonFile(text, path, EXAMPLE), path);
 }
 
 /**
