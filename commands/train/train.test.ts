@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -505,5 +514,18 @@ describe('dart-train says what is wrong:', () => {
     const { code, err } = await train(['export', dir, '-o', 'x.onnx', '--quiet']);
     expect([code, err]).toEqual([0, expect.stringContaining('version 0 is used in its place')]);
     expect(await fails(['export', 'blobs', '-o', 'x.onnx'])).toContain('no version was published');
+  });
+
+  it('a publish folder whose policy file is cut short: export, a run that goes on, and one that begins from it', async () => {
+    await train(into(...fast), samples(2));
+    const file = join(cwd, dir, 'policy.onnx');
+    truncateSync(file, 1000);
+    const wanted = `${file}: the file is not as it was written: its sha256 is not that of the policy that the run began with`;
+    expect(await fails(['export', dir, '-o', 'x.onnx'])).toContain(wanted);
+    expect(await fails(['--publish', 'next', '--policy', `onnx:${dir}`, ...fast], samples(2))).toContain(wanted);
+    expect(await fails(['--publish', dir, ...fast], samples(2))).toContain(wanted);
+    expect(await fails(into(...fast), samples(2))).toContain(`${wanted}. Try: remove it; dart-train with the --policy`);
+    rmSync(file);
+    expect((await train(into(...fast), samples(4))).summary).toMatchObject({ version: 2, updates: 2 });
   });
 });
