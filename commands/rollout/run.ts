@@ -26,6 +26,7 @@ import { Observation } from './observe.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { qualities, usedWords } from './standing.ts';
 import { tellOfStop } from './tell_stop.ts';
+import { withRunId } from './with_run_id.ts';
 
 const DEFAULT_DESKTOPS = 'embedded:8';
 
@@ -104,7 +105,8 @@ async function runObserved(context: CommandContext, { settings, input, output, o
           broken = end;
         },
       },
-    }).catch(async (error: unknown) => {
+    }).catch(async (reason: unknown) => {
+      const error = withRunId(reason, settings.session.runId);
       if (broken) await keepBroken(broken, error);
       throw error;
     });

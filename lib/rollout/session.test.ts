@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmbeddedDriver } from '../environment/embedded.ts';
 import { FakeGuest } from '../environment/fake.testing.ts';
 import { EnvironmentPool } from '../environment/pool.ts';
 import { DartError } from '../errors.ts';
 import { someTask } from '../policy/request.testing.ts';
-import { openStore } from '../store/index.ts';
+import { KeptInFile, openStore, StoreTrouble } from '../store/index.ts';
 import { BlobStore } from '../stream/blobs.ts';
 import { parseRecord } from '../stream/parse.ts';
 import type { Trajectory } from '../stream/records.ts';
@@ -86,6 +87,53 @@ describe('runSession', () => {
     await expect(session({ store, notes, rollouts: 20 }, 3)).rejects.toThrow('the disk is full');
     // It is thrown, and so told by the command.
     expect(messages.filter((text) => text.includes('the disk is full'))).toEqual([]);
+    await store.close();
+  });
+
+  /** A store that becomes full: the second group cannot be planned while the first trajectory cannot be stored. */
+  async function full(name: string, refusal: DartError) {
+    const store = await openStore(`sqlite:${join(folder, name)}`);
+    const reason = new StoreTrouble('stuck', 'no space left for the store');
+    const plan = store.planAndLease.bind(store);
+    let groups = 0;
+    let refuse = (_: unknown) => {};
+    const refused = new Promise((resolve) => {
+      refuse = resolve;
+    });
+    let meet = (_: unknown) => {};
+    const met = new Promise((resolve) => {
+      meet = resolve;
+    });
+    store.insertTrajectories = async () => {
+      meet(null);
+      await refused;
+      await nextTurn();
+      throw refusal;
+    };
+    store.planAndLease = async (...given) => {
+      if (++groups < 2) return plan(...given);
+      await met;
+      refuse(null);
+      throw reason;
+    };
+    store.releaseLease = () => Promise.reject(reason);
+    return { store, reason };
+  }
+
+  it('names the file of what a full store could not take, though it met that when it gave out work', async () => {
+    const kept = new KeptInFile('full; kept in f', { path: 'f', trajectories: 1 });
+    const { store } = await full('full2.db', kept);
+    await expect(session({ store, window: 1 })).rejects.toThrow(kept.message);
+    await store.close();
+  });
+
+  it('says what is lost where the run fails of something else', async () => {
+    const lost = new DartError('1 trajectory could not be kept either', { where: 'full3.db' });
+    const { store, reason } = await full('full3.db', lost);
+    const messages: string[] = [];
+    const notes = { warn: (text: string) => messages.push(text), info: () => {}, progress: () => {} };
+    await expect(session({ store, notes, window: 1 })).rejects.toBe(reason);
+    expect(messages).toEqual(['full3.db: 1 trajectory could not be kept either']);
     await store.close();
   });
 

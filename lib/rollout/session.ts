@@ -40,8 +40,11 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     workers = running.workers;
     return await running.run();
   } finally {
-    await workers?.close();
-    await link?.close();
+    try {
+      await workers?.close();
+    } finally {
+      await link?.close();
+    }
   }
 }
 
@@ -151,8 +154,10 @@ class Session {
       await this.#outlet.flush();
       if (this.#broken) throw this.#broken;
     } catch (error) {
-      // What has ended is not lost by it. Its own error was the cause, or came of the same.
-      await this.#outlet.flush().catch(() => {});
+      // What has ended is not lost by it.
+      await this.#outlet.flush().catch((second: unknown) => {
+        if (!isToldElsewhere(second) && messageOf(second) !== messageOf(error)) options.notes.warn(messageOf(second));
+      });
       options.notes.failed?.(this.#end());
       throw error;
     } finally {
@@ -221,14 +226,10 @@ class Session {
     this.#options.notes.progress(this.#tally, this.workers.version);
   }
 
-  /**
-   * What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. Of files
-   * the link tells when it is closed, and of a store that is gone whoever met it first.
-   */
+  /** What has ended while a delivery failed goes into the store all the same, or where the store puts it instead. */
   async #rescue(rest: Trajectory[]): Promise<void> {
     await this.#link?.keep(rest).catch((error: unknown) => {
-      if (error instanceof KeptInFile || isGone(error)) return;
-      this.#news.error(error);
+      if (!isToldElsewhere(error)) this.#news.error(error);
     });
   }
 
@@ -241,4 +242,9 @@ class Session {
     });
     this.#giveUp.abort(this.#broken);
   }
+}
+
+/** Of files the link tells when it is closed, and of a store that is gone whoever met it first. */
+function isToldElsewhere(error: unknown): boolean {
+  return error instanceof KeptInFile || isGone(error);
 }

@@ -153,6 +153,23 @@ describe('StoreLink', () => {
     expect(said).toEqual([]);
   });
 
+  it('names the files of trajectories, whatever else the full store refuses when the run ends', async () => {
+    const store = await memory();
+    const full = new StoreTrouble('stuck', 'no space left for the store (SQLITE_FULL)');
+    const kept = new KeptInFile(`${full.message}; 1 trajectory kept in /spool/1.ndjson`, {
+      path: '/spool/1.ndjson',
+      trajectories: 1,
+    });
+    vi.spyOn(store, 'insertTrajectories').mockRejectedValue(kept);
+    const release = vi.spyOn(store, 'releaseLease').mockRejectedValue(full);
+    const group = (await planner(new TaskProgress(16)).next())!;
+    const shared = link(store);
+    await expect(shared.keep([scored({ group, rolloutIndex: 0 }, 1)])).rejects.toBe(kept);
+    await expect(shared.close()).rejects.toBe(kept);
+    expect(release).toHaveBeenCalledOnce();
+    await expect(link(store).close()).rejects.toBe(full);
+  });
+
   it('hands on what is stored, though the store is gone before the leases are given back', async () => {
     const store = await memory();
     const gone = new StoreTrouble('away', 'the store stayed away for 3 s: no server answers there');

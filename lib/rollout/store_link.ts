@@ -120,11 +120,14 @@ export class StoreLink implements ProgressSource, VersionSource {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#notes;
-    await this.#store.releaseLease(this.#owner).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
-      if (!this.#failed) this.#options.onError(messageOf(error));
-    });
+    const error = await this.#store.releaseLease(this.#owner).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    // This comes first: a store that could not take trajectories rarely takes back leases.
     if (this.#kept.length > 0) throw allKept(this.#kept);
+    if (error !== null && !isGone(error)) throw error;
+    if (error !== null && !this.#failed) this.#options.onError(messageOf(error));
   }
 
   async #begin(group: Group): Promise<Group> {
