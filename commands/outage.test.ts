@@ -148,11 +148,13 @@ describe.skipIf(!mariadb)('a run whose MariaDB is away', { timeout: 600_000 }, (
       const trajectory = JSON.parse(line) as Trajectory;
       expect(await store.trajectory(trajectory.trajectory_id)).toEqual(trajectory);
     }
+    // And, being stored, printed: by the run that took them up.
     const printed = [...of('trajectory', first.records), ...of('trajectory', second.records)];
     const ids = printed.map((record) => record.trajectory_id);
     expect(new Set(ids).size).toBe(ids.length);
-    // What was kept was stored and, being stored, not done again.
-    expect(await store.countRollouts('run')).toBe(ids.length + kept.length);
+    for (const line of kept) expect(ids).toContain((JSON.parse(line) as Trajectory).trajectory_id);
+    // What was kept was not done again.
+    expect(await store.countRollouts('run')).toBe(ids.length);
     await store.close();
   });
 });

@@ -1,11 +1,14 @@
 import { logOf } from '../lib/cli/log.ts';
 import type { CommandContext } from '../lib/cli/spec.ts';
-import { defaultStoreUrl, openStore, type Store, storeUrlFrom } from '../lib/store/index.ts';
+import { defaultStoreUrl, type HandOn, openStore, type Store, storeUrlFrom } from '../lib/store/index.ts';
 
-/** The store that `--store` names, or null without it. */
-export async function givenStore(context: CommandContext): Promise<Store | null> {
+/**
+ * The store that `--store` names, or null without it.
+ * @param handOn See OpenOptions.
+ */
+export async function givenStore(context: CommandContext, handOn?: HandOn): Promise<Store | null> {
   const url = context.options.store as string | undefined;
-  return url === undefined || url === '' ? null : open(context, storeUrlFrom(url, context.io.cwd), false);
+  return url === undefined || url === '' ? null : open(context, storeUrlFrom(url, context.io.cwd), false, handOn);
 }
 
 /** The store that `--store` names, or the default one. */
@@ -24,8 +27,8 @@ export function storeToRead(context: CommandContext): Promise<Store> {
 }
 
 /** A command that is told to stop does not wait for a store that is away. */
-function open(context: CommandContext, url: string, existing: boolean): Promise<Store> {
+function open(context: CommandContext, url: string, existing: boolean, handOn?: HandOn): Promise<Store> {
   const { env, signal } = context.io;
   const log = logOf(context);
-  return openStore(url, { existing, env, signal, notify: (message, level) => log[level](message) });
+  return openStore(url, { existing, env, signal, handOn, notify: (message, level) => log[level](message) });
 }

@@ -23,6 +23,7 @@ import { givenStore } from '../store.ts';
 import { followDesktops } from './follow_desktops.ts';
 import { type RolloutInput, readInput } from './input.ts';
 import { Observation } from './observe.ts';
+import { printOf } from './print_of.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { qualities, usedWords } from './standing.ts';
 import { tellOfStop } from './tell_stop.ts';
@@ -66,7 +67,7 @@ async function runObserved(context: CommandContext, { settings, input, output, o
   const log = logOf(context);
   await makeFolder(settings.blobs);
   const stopping = stoppingOf(io.signal, settings.graceMs, (reason) => reason instanceof ReaderGone);
-  const store = await givenStore(context);
+  const store = await givenStore(context, (spooled) => printOf(settings.session.runId, spooled, output));
   await warnOfOtherPolicy(context, store, settings);
   const desktops = input.envs.length > 0 ? input.envs : ((options.env as string | undefined) ?? DEFAULT_DESKTOPS);
   const byHand = tellOfCleanUp(desktops, settings.session.runId);

@@ -5,6 +5,7 @@ export type { WorkItem } from './leases.ts';
 export { type OpenOptions, openStore } from './open.ts';
 export { newOwner } from './owner.ts';
 export type { Pruned, PruneOptions } from './prune.ts';
+export type { HandOn } from './rescue.ts';
 export type { TaskStatistics } from './statistics.ts';
 export type { Store } from './store.ts';
 export { isGone, KeptInFile, StoreTrouble } from './trouble.ts';

@@ -6,7 +6,7 @@ import { DartError } from '../errors.ts';
 import type { StoreDialect } from './dialect.ts';
 import { markLost } from './lost.ts';
 import { migrate, refuseNewer } from './migrate.ts';
-import { Rescue } from './rescue.ts';
+import { type HandOn, Rescue } from './rescue.ts';
 import type { StoreTables } from './schema.ts';
 import { Spool } from './spool.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
@@ -27,6 +27,8 @@ export interface OpenOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Takes what people should know: the store is away, is back, a spool file was taken up. Default: to stderr. */
   notify?: Notify;
+  /** Prints rollouts of a spool file that nobody has printed, once they are stored. Default: prints none. */
+  handOn?: HandOn;
   /** Told to stop: then a store that is away is not waited for. */
   signal?: AbortSignal;
   /** How long to wait for a store that is away; default: what a `mysql:` URL says (`?patience=S`), or 60 s. */
@@ -61,7 +63,7 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
     const spool = new Spool(join(stateFolder(env), 'spool'), place);
     const rescue = place === ':memory:' ? null : new Rescue(spool, notify);
     if (!options.existing) {
-      await rescue?.takeUp(context, steady);
+      await rescue?.takeUp(context, steady, options.handOn ?? (async () => 0));
       await steady.run(() => markLost(context));
     }
     return new Store({ context, steady, rescue });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Trajectory } from '../stream/records.ts';
 import { openStore } from './open.ts';
 import { trajectory } from './trajectories.testing.ts';
 
@@ -68,6 +69,35 @@ describe('what the store cannot take', () => {
     expect(said.at(-1)).toBe(`took up ${path}: 120 trajectories, 0 of them new to the store`);
     expect(await again.countRollouts('run1')).toBe(120);
     await again.close();
+  });
+
+  it('is handed on once it is stored, where it was made to be, by who takes it up first', async () => {
+    const full = await openFull();
+    await expect(full.insertTrajectories(many, { doneBy: 'owner' })).rejects.toThrow('kept in');
+    await full.close();
+    const [path] = spooled();
+    const copy = readFileSync(path!);
+    const handed: string[] = [];
+    const take = async (trajectories: readonly Trajectory[]) => {
+      const ours = trajectories.slice(1);
+      for (const { trajectory_id } of ours) handed.push(trajectory_id);
+      return ours.length;
+    };
+    const places = { env: { XDG_STATE_HOME: folder }, notify: (message: string) => said.push(message) };
+    await (await openStore(url, { ...places, handOn: take })).close();
+    expect(handed).toEqual(many.slice(1).map(({ trajectory_id }) => trajectory_id));
+    const words = `took up ${path}: 120 trajectories, 120 of them new to the store`;
+    const reads = 'of these: dart-curate --from-store reads them';
+    expect(said).toEqual([`${words}; no output of dart-rollout has 1 trajectory ${reads}`]);
+
+    writeFileSync(path!, copy);
+    await (await openStore(url, { ...places, handOn: take })).close();
+    expect(handed).toHaveLength(119);
+
+    // By a command that prints no rollouts.
+    writeFileSync(path!, copy.toString().replaceAll('"trajectory_id":"t', '"trajectory_id":"u'));
+    await (await open()).close();
+    expect(said.at(-1)).toBe(`${words}; no output of dart-rollout has 120 trajectories ${reads}`);
   });
 
   it('goes into the pool where it was meant to', async () => {

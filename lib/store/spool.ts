@@ -15,6 +15,8 @@ export interface SpoolHow {
   experience: boolean;
   /** They were to enter the pool, which keeps so many of each task; null: to be stored only. */
   capacity: number | null;
+  /** Rollouts, which are handed on once they are stored: nobody has got them yet. */
+  unprinted: boolean;
 }
 
 /** Trajectories taken from a spool file, in order. */
@@ -90,6 +92,7 @@ function howOf(record: Readonly<Record<string, unknown>>): SpoolHow {
   return {
     experience: record.experience === true,
     capacity: typeof record.capacity === 'number' ? record.capacity : null,
+    unprinted: record.unprinted === true,
   };
 }
 

@@ -71,7 +71,8 @@ export class Store {
   /** Where the store cannot take them, they are kept in a file, and the error says in which. */
   insertTrajectories(trajectories: readonly Trajectory[], options?: rollouts.InsertOptions): Promise<number> {
     const insert = () => rollouts.insertTrajectories(this.#context, trajectories, options);
-    const how = { experience: options?.experience === true, capacity: null };
+    const unprinted = options?.doneBy !== undefined;
+    const how = { experience: options?.experience === true, capacity: null, unprinted };
     return this.#orSpool(this.#steady.run(insert), trajectories, how);
   }
   trajectory(trajectoryId: string): Promise<Trajectory | null> {
@@ -155,7 +156,7 @@ export class Store {
   /** As with `insertTrajectories`. */
   addExperience(trajectories: readonly Trajectory[], options: experience.ExperienceOptions): Promise<number> {
     const add = () => experience.addExperience(this.#context, trajectories, options);
-    const how = { experience: options.experience === true, capacity: options.capacity };
+    const how = { experience: options.experience === true, capacity: options.capacity, unprinted: false };
     return this.#orSpool(this.#steady.run(add), trajectories, how);
   }
   newestSuccess(taskId: string): Promise<Trajectory | null> {
