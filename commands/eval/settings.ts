@@ -9,6 +9,9 @@ import { serverSettings } from '../server_settings.ts';
 import { policyIdentity } from './identity.ts';
 import type { Terms } from './journal.ts';
 
+const AGAIN_WITH_FILE = 'start the servers again, and this evaluation with the same --resume';
+const AGAIN = 'start the servers again, and the evaluation; with --resume FILE it would go on where it ended';
+
 /** An evaluation is a session of rollouts without curation: fixed number, fixed length, one version throughout. */
 export function sessionSettings(
   context: CommandContext,
@@ -27,6 +30,7 @@ export function sessionSettings(
     policy: options.policy,
     workers: options.workers as number,
     servers: { ...serverSettings(context), update: 'off' },
+    whenNoneLeft: options.resume === undefined ? AGAIN : AGAIN_WITH_FILE,
     rollouts: options.repeats as number,
     follow: false,
     mode: 'async',

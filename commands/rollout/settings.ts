@@ -23,6 +23,10 @@ export interface Settings {
   usageMs: number | null;
 }
 
+const AGAIN_WITH_STORE = 'start the servers again, and this run with the same --store and --run-id';
+const AGAIN =
+  'start the servers again, and the run; with --store URL and the same --run-id it would go on where it ended';
+
 /** What `dart-rollout`'s options ask of a session, before anything is opened. */
 export function settingsOf(context: CommandContext): Settings {
   const { io, options } = context;
@@ -69,6 +73,7 @@ export function settingsOf(context: CommandContext): Settings {
       failAtLimit: options['fail-at-limit'] === true,
       ...assetSettings(context),
       servers: serverSettings(context),
+      whenNoneLeft: options.store ? AGAIN_WITH_STORE : AGAIN,
       failFast: options['fail-fast'] === true,
       config: { ...options, policy: policyPath(text('policy')!, io) },
     },

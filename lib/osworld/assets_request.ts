@@ -118,7 +118,7 @@ export function tellOfStatus(status: number, url: string): DartError {
     401: ['it is not open to everybody (HTTP 401)', '--assets DIR with the files of the tasks'],
     403: ['the server refuses it (HTTP 403)', '--assets DIR with the files of the tasks'],
     404: ['the server has no such file (HTTP 404)', '--assets DIR with the files of the tasks, or --mirror URL'],
-    429: ['the server is asked too often (HTTP 429)', 'a smaller --parallel, or later'],
+    429: ['the server is asked too often (HTTP 429)', 'later, or dart-eval fetch-assets with a smaller --parallel'],
   };
   const [message, hint] = known[status] ?? [`the server answers HTTP ${status}`, 'later, or --mirror URL'];
   return new DartError(message, { where: url, hint });

@@ -17,6 +17,6 @@ export function refuseSubstitution(protocol: ProtocolName, failAtLimit: boolean)
   if (protocol !== 'hard' || !failAtLimit) return;
   throw new DartError('the Hard protocol forbids to count the last action at the step limit as FAIL', {
     where: '--fail-at-limit',
-    hint: 'leave it out, or --protocol verified',
+    hint: 'leave it out, or dart-eval with --protocol verified',
   });
 }

@@ -48,10 +48,6 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   }
 }
 
-const AGAIN_WITH_STORE = 'start the servers again, and this run with the same --store and --run-id';
-const AGAIN =
-  'start the servers again, and the run; with --store URL and the same --run-id it would go on where it ended';
-
 class Session {
   readonly workers: WorkerPool;
   readonly #options: SessionOptions;
@@ -81,7 +77,7 @@ class Session {
     let usage: Usage | null = null;
     this.workers = new WorkerPool(policies, {
       patienceMs: options.servers?.patienceMs,
-      whenNoneLeft: options.store ? AGAIN_WITH_STORE : AGAIN,
+      whenNoneLeft: options.whenNoneLeft,
       onFailure: (worker, error, out, mayReturn) => {
         if (out) this.#news.workerDown(worker, error, mayReturn);
       },

@@ -19,6 +19,8 @@ export interface SessionOptions extends WorkPlan {
   threads?: number;
   /** For policies behind servers. */
   servers?: RolloutServers;
+  /** See WorkerPoolOptions: how to go on is a matter of the command's options. */
+  whenNoneLeft?: string;
   /** The first rollout that ends in an error ends the run, instead of being recorded and counted. */
   failFast?: boolean;
   /** How long a batch waits for the version learned from the last one, before it goes on with the old. */

@@ -50,7 +50,7 @@ const timeDifference: Getter = async (config) => config.values.diff_range_in_min
 /** Files of a Google account, which OSWorld's own code fetches. */
 const googleDrive: Getter = async (config, { bridge, task }) => {
   if (bridge === undefined) {
-    const hint = '--python-bridge DIR of an OSWorld with its Google account';
+    const hint = 'dart-eval with --python-bridge DIR of an OSWorld with its Google account';
     throw new Unsupported(`${config.owner} needs a Google account`, { where: task.task_id, hint });
   }
   return bridge.fetch('googledrive_file', config.values);

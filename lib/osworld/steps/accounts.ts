@@ -5,7 +5,7 @@ import { Unsupported } from '../unsupported.ts';
 function bridged(type: string): StepRunner {
   return async (parameters, { bridge, task, cdpUrl }) => {
     if (bridge === undefined) {
-      const hint = '--python-bridge DIR of an OSWorld with its Google account';
+      const hint = 'dart-eval with --python-bridge DIR of an OSWorld with its Google account';
       throw new Unsupported(`${parameters.owner} needs a Google account`, { where: task.task_id, hint });
     }
     await bridge.step(type, { ...parameters.values, ...(cdpUrl === undefined ? {} : { cdp_url: cdpUrl }) });

@@ -7,7 +7,7 @@ function bridged(): Metric {
     if (bridge === undefined) {
       throw new Unsupported(`metric ${name} needs OSWorld's own code`, {
         where,
-        hint: '--python-bridge DIR of an OSWorld',
+        hint: 'dart-eval with --python-bridge DIR of an OSWorld',
       });
     }
     return bridge.score(name, result, expected, options.values);
