@@ -22,9 +22,11 @@ describe('parseDesktops', () => {
   it.each([
     ['embeded:4', '--env: unknown desktops "embeded"'],
     ['embedded', '--env: "embedded" does not say how many desktops'],
-    ['embedded:0', '--env: "embedded:0" does not say how many desktops'],
+    ['embedded:0', '--env: expected 1 to 10000 desktops but received "embedded:0". Try: embedded:4, or docker:8'],
     ['embedded:2:3', '--env: "embedded:2:3" does not say how many desktops'],
-    ['embedded:10001', '--env: "embedded:10001" does not say how many desktops'],
+    ['embedded:10001', '--env: expected 1 to 10000 desktops but received "embedded:10001"'],
+    ['docker:10001,spares=2', '--env: expected 1 to 10000 desktops but received "docker:10001"'],
+    ['embedded:many', '--env: "embedded:many" does not say how many desktops'],
     ['embedded:2,latency=-1', "--env embedded, latency: expected a number, 0 to 86400000, but received '-1'"],
     ['embedded:2,jitter=2', "--env embedded, jitter: expected a number, 0 to 1, but received '2'"],
     ['embedded:2,jitter=', "--env embedded, jitter: expected a number, 0 to 1, but received ''"],

@@ -76,9 +76,15 @@ const WAIT_OPTIONS: readonly [keyof ProtocolWaits, string][] = [
 ];
 
 function countOf(kind: string, text: string): number {
-  const count = /^[1-9]\d*$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MAX_COUNT) return count;
+  const count = /^\d+$/.test(text) ? Number(text) : null;
+  if (count !== null && count >= 1 && count <= MAX_COUNT) return count;
   const given = text === '' ? kind : `${kind}:${text}`;
+  if (count !== null) {
+    throw new DartError(`expected 1 to ${MAX_COUNT} desktops but received "${given}"`, {
+      where: '--env',
+      hint: EXAMPLE,
+    });
+  }
   throw new DartError(`"${given}" does not say how many desktops`, { where: '--env', hint: EXAMPLE });
 }
 
