@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,6 +92,21 @@ describe('openStore', () => {
     const before = readFileSync(other);
     expect((await failure(`sqlite:${other}`)).message).toBe('this SQLite file holds something else than a store');
     expect(readFileSync(other).equals(before)).toBe(true);
+  });
+
+  it('refuses what is no regular file before it opens it', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const [path, kind] of [
+      ['/dev/null', 'a device'],
+      ['/dev/full', 'a device'],
+      [folder, 'a folder'],
+      [pipe, 'a pipe'],
+    ] as const) {
+      expect((await failure(`sqlite:${path}`)).describe()).toBe(
+        `${path}: a store is a regular file, and this is ${kind}. Try: sqlite:PATH of a file, which is made where there is none`,
+      );
+    }
   });
 
   it('says where it cannot write', async () => {

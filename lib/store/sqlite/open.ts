@@ -1,5 +1,8 @@
+import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { DartError } from '../../errors.ts';
+import { fileError } from '../../stream/errno.ts';
 import { makeFolderSync } from '../../stream/files.ts';
 import { explainSqliteError } from './errors.ts';
 
@@ -13,7 +16,10 @@ const BUSY_TIMEOUT_MS = 15_000;
 export function openSqliteFile(path: string, check: (database: Database) => void): Database {
   const inMemory = path === ':memory:';
   const file = inMemory ? path : resolve(path);
-  if (!inMemory) makeFolderSync(dirname(file));
+  if (!inMemory) {
+    makeFolderSync(dirname(file));
+    refuseOther(file);
+  }
   let database: Database | undefined;
   try {
     database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
@@ -27,4 +33,23 @@ export function openSqliteFile(path: string, check: (database: Database) => void
     database?.close();
     throw explainSqliteError(error, file);
   }
+}
+
+/** SQLite would take some of these for a file that somebody else holds, or wait for the other end of a pipe. */
+function refuseOther(file: string): void {
+  let found: Stats | undefined;
+  try {
+    found = statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(error, 'open the store', file);
+  }
+  if (!found || found.isFile()) return;
+  const hint = 'sqlite:PATH of a file, which is made where there is none';
+  throw new DartError(`a store is a regular file, and this is ${kindOf(found)}`, { where: file, hint });
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder';
+  if (found.isFIFO()) return 'a pipe';
+  return found.isSocket() ? 'a socket' : 'a device';
 }
