@@ -37,6 +37,13 @@ describe('tellOfStop', () => {
     expect(skippedCleanUps()).toEqual([]);
   });
 
+  it('says that it waits as long as it takes where that was asked for', () => {
+    const { io, stop, forget } = setUp(1e308 * 1000);
+    stop.abort(new Interrupted('SIGINT'));
+    forget();
+    expect(io.err()).toContain('waiting as long as it takes for 4 rollouts; Ctrl-C again ends at once');
+  });
+
   it('says nothing where nothing is under way, the reader has left, or nobody stopped it', () => {
     for (const [count, reason] of [
       [0, new Interrupted('SIGTERM')],

@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/cli/log.ts';
 import { Interrupted, onSkippedCleanUp } from '../../lib/cli/stop.ts';
+import { spanOf } from '../../lib/stream/span.ts';
 
 export interface StopTelling {
   /** The command's; aborts when it is told to stop. */
@@ -26,7 +27,7 @@ export function tellOfStop(log: Log, { signal, abort, graceMs, underWay, what, s
     if (!(signal.reason instanceof Interrupted) || count === 0) return;
     const again = signal.reason.message.includes('SIGINT') ? 'Ctrl-C again' : 'another signal';
     if (graceMs > 0 && !abort.aborted) {
-      log.warn(`waiting up to ${graceMs / 1000} s for ${count} ${what}; ${again} ends at once`);
+      log.warn(`waiting ${spanOf('up to', graceMs)} for ${count} ${what}; ${again} ends at once`);
     }
     const lost = `ended at once: up to ${count} ${what} under way are lost`;
     forget = onSkippedCleanUp(skipped === undefined ? lost : `${lost}, and ${skipped}`);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DartError, messageOf } from '../errors.ts';
+import { spanOf } from '../stream/span.ts';
 import { StoreTrouble } from './trouble.ts';
 
 const MOST_CONFLICTS = 30;
@@ -66,7 +67,7 @@ export class Steady {
     if (this.#awaySince === null) {
       this.#awaySince = now;
       if (patienceMs > 0)
-        notify(`lost the store ${place} (${error.message}); trying again for ${seconds(patienceMs)} s`, 'warn');
+        notify(`lost the store ${place} (${error.message}); trying again ${spanOf('for', patienceMs)}`, 'warn');
     }
     const away = now - this.#awaySince;
     const patience = signal?.aborted ? Math.min(patienceMs, STOPPED_PATIENCE_MS) : patienceMs;
