@@ -209,7 +209,7 @@ describe('dart-curate import --from dart', () => {
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('config.json: not a list of messages')]);
     writeFileSync(join(cwd, 'traces', 'broken.json'), '[{"role":');
     const broken = await importDart();
-    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('broken.json: not JSON')]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('broken.json:1: not JSON')]);
     const missing = await curate(['import', '--from', 'dart', 'nowhere']);
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('nowhere: cannot read: no such file')]);
   });
