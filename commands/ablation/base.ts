@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../lib/stream/errno.ts';
 import { makeFolderSync } from '../../lib/stream/files.ts';
+import { sha256Of } from '../../lib/stream/sha256.ts';
 import { SUITES } from './evaluations.ts';
 import { demonstrationsOf, type Lesson, lastLessons, lessons, successesOf, TAUGHT } from './lessons.ts';
 import { LOCK_FILE, lockRuns } from './lock.ts';
@@ -117,7 +117,7 @@ export async function makeBase(say: (line: string) => void, stop?: AbortSignal):
 /** A policy that trainings begin with, and what marks it. @throws DartError where it cannot be read */
 export function readBase(path: string): Base {
   try {
-    return { path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') };
+    return { path, sha256: sha256Of(readFileSync(path)) };
   } catch (error) {
     throw fileError(error, 'read the policy that BASE names', path);
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { resolvePath } from '../../lib/cli/input.ts';
 import { openOutput } from '../../lib/cli/output.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
@@ -7,6 +6,7 @@ import { EXIT } from '../../lib/errors.ts';
 import type { Guest } from '../../lib/guest/guest.ts';
 import { writeWhole } from '../../lib/stream/files.ts';
 import { type AnyRecord, SCHEMA_VERSION } from '../../lib/stream/records.ts';
+import { sha256Of } from '../../lib/stream/sha256.ts';
 import { outputError } from '../../lib/stream/writer.ts';
 import { openDesktop } from './target.ts';
 
@@ -32,7 +32,7 @@ export async function saveScreen(context: CommandContext, guest: Guest, path: st
   const frame = await guest.screenshot();
   const png = frame.png();
   await writeWhole(resolvePath(context.io, path), png);
-  const sha256 = createHash('sha256').update(png).digest('hex');
+  const sha256 = sha256Of(png);
   const { width, height } = frame;
   return { type: 'event', v: SCHEMA_VERSION, event: 'screenshot', desktop: guest.id, path, sha256, width, height };
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isServerKind, parseServerSpec } from '../../lib/policy/openai/server_spec.ts';
 import { splitPolicySpec } from '../../lib/policy/spec.ts';
 import { fileError } from '../../lib/stream/errno.ts';
 import type { Task } from '../../lib/stream/records.ts';
+import { sha256Of } from '../../lib/stream/sha256.ts';
 
 /**
  * What tells one policy from another, also where both have one name and version: the bytes of a policy that is a file,
@@ -27,14 +27,14 @@ async function hashOfPolicy(path: string): Promise<string> {
     (found) => found.isDirectory(),
     () => false,
   );
-  if (!isFolder) return sha256(await bytesOf(path));
+  if (!isFolder) return sha256Of(await bytesOf(path));
   const latest = await readFile(join(path, 'latest.json')).catch(() => Buffer.alloc(0));
-  return sha256(Buffer.concat([await bytesOf(join(path, 'policy.onnx')), latest]));
+  return sha256Of(Buffer.concat([await bytesOf(join(path, 'policy.onnx')), latest]));
 }
 
 /** sha256 of what a task is, whatever the order of its keys. */
 export function taskIdentity(task: Task): string {
-  return sha256(JSON.stringify(task, (_key, value: unknown) => (isObject(value) ? sorted(value) : value)));
+  return sha256Of(JSON.stringify(task, (_key, value: unknown) => (isObject(value) ? sorted(value) : value)));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -43,10 +43,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function sorted(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
 }
 
 function bytesOf(path: string): Promise<Buffer> {

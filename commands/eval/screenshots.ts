@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { resolvePath } from '../../lib/cli/input.ts';
 import type { CommandContext } from '../../lib/cli/spec.ts';
 import type { LoadBlob } from '../../lib/report/trajectory/screens.ts';
 import { BlobStore } from '../../lib/stream/blobs.ts';
+import { sha256Of } from '../../lib/stream/sha256.ts';
 import type { WantedReport } from './report_options.ts';
 
 /** Where the screenshots of an evaluation go, and where a page gets them from. */
@@ -30,8 +30,7 @@ export function openScreenshots({ options, io }: CommandContext, reports: readon
     const store = new BlobStore(dir);
     return { store, load: shrinking(store), close: () => rmSync(dir, { recursive: true, force: true }) };
   }
-  const putSync = (png: Uint8Array) => createHash('sha256').update(png).digest('hex');
-  return { store: { putSync }, load: nothing, close: () => {} };
+  return { store: { putSync: sha256Of }, load: nothing, close: () => {} };
 }
 
 /** Screens wider than this are made smaller for a page: it would otherwise have gigabytes. */

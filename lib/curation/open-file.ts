@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DartError } from '../errors.ts';
 import { codeOf } from '../stream/errno.ts';
+import { sha256Of } from '../stream/sha256.ts';
 
 /** How far a file has been read, and how to know it again. */
 export interface FilePlace {
@@ -80,12 +80,7 @@ export async function endOfLines({ handle, size }: OpenFile, start: number): Pro
 export async function headOf({ handle }: OpenFile, bytes: number): Promise<string> {
   const head = Buffer.alloc(bytes);
   const { bytesRead } = await handle.read(head, 0, bytes, 0);
-  return hashOf(head.subarray(0, bytesRead));
-}
-
-/** sha256 of bytes, in hexadecimal digits. */
-export function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return sha256Of(head.subarray(0, bytesRead));
 }
 
 /** True where the file begins as it did, and has not become shorter than what was read of it. */

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import { type FilePlace, hashOf, isSame, type OpenFile, openIfThere } from './open-file.ts';
+import { sha256Of } from '../stream/sha256.ts';
+import { type FilePlace, isSame, type OpenFile, openIfThere } from './open-file.ts';
 
 /** Endings of compressed files, and what prints their contents. */
 const UNPACK: Readonly<Record<string, string>> = { gz: 'zcat', xz: 'xzcat', bz2: 'bzcat', zst: 'zstdcat' };
@@ -115,7 +116,7 @@ async function beginsAs(path: string, place: FilePlace): Promise<boolean> {
   } finally {
     source.destroy();
   }
-  return hashOf(Buffer.concat(parts).subarray(0, place.head_bytes)) === place.head;
+  return sha256Of(Buffer.concat(parts).subarray(0, place.head_bytes)) === place.head;
 }
 
 /** What gzip writes last: the size before compression, modulo 2^32. */

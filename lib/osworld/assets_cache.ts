@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolder, writeWhole } from '../stream/files.ts';
+import { sha256Of } from '../stream/sha256.ts';
 import { type DownloadOptions, download, hashOfFile } from './assets_download.ts';
 
 /** A file of the cache. */
@@ -51,7 +51,7 @@ export class AssetCache {
 
   /** The folder of one URL. */
   folder(url: string): string {
-    const key = createHash('sha256').update(url).digest('hex');
+    const key = sha256Of(url);
     return join(this.dir, key.slice(0, 2), key.slice(2));
   }
 
@@ -76,7 +76,7 @@ export class AssetCache {
     const bytes = await readFile(asset.path).catch((error: unknown) => {
       throw fileError(error, 'read', asset.path);
     });
-    const found = createHash('sha256').update(bytes).digest('hex');
+    const found = sha256Of(bytes);
     if (found !== asset.sha256) throw mismatch(asset, found);
     return bytes;
   }

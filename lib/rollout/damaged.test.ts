@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEnvironments } from '../environment/open.ts';
-import { DamagedFile, sha256Of } from '../policy/network/published.ts';
+import { DamagedFile } from '../policy/network/published.ts';
 import { writeSafetensors } from '../policy/network/safetensors.ts';
 import { TrainableNetwork } from '../policy/network/trainable.ts';
 import { someTask } from '../policy/request.testing.ts';
 import type { Trajectory } from '../stream/records.ts';
+import { sha256Of } from '../stream/sha256.ts';
 import { runSession } from './session.ts';
 import { stoppingOf } from './stopping.ts';
 

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DartError } from '../errors.ts';
 import { codeOf, fileError } from './errno.ts';
 import { makeFolder, makeFolderSync } from './files.ts';
+import { sha256Of } from './sha256.ts';
 import { temporaryName } from './temporary.ts';
 
 /**
@@ -34,7 +34,7 @@ export class BlobStore {
    * @throws DartError: a full disk, a read-only folder. Nothing half-written stays.
    */
   async put(png: Uint8Array): Promise<string> {
-    const sha256 = hashOf(png);
+    const sha256 = sha256Of(png);
     if (this.#known.has(sha256)) return sha256;
     const path = this.path(sha256);
     const temporary = temporaryName(path);
@@ -55,7 +55,7 @@ export class BlobStore {
 
   /** As `put`, and back only when it is on the disk. */
   putSync(png: Uint8Array): string {
-    const sha256 = hashOf(png);
+    const sha256 = sha256Of(png);
     if (this.#known.has(sha256)) return sha256;
     const path = this.path(sha256);
     this.#writeSync(path, png);
@@ -101,17 +101,13 @@ export class BlobStore {
   }
 }
 
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 function ifMissing(error: unknown): number {
   if (codeOf(error) === 'ENOENT') return -1;
   throw error;
 }
 
 function verified(bytes: Uint8Array, sha256: string, path: string): Uint8Array {
-  if (hashOf(bytes) === sha256) return bytes;
+  if (sha256Of(bytes) === sha256) return bytes;
   throw new DartError('the screenshot is damaged: its bytes do not have the sha256 of its name', { where: path });
 }
 

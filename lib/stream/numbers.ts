@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GREATEST_TEMPERATURE, LEAST_TEMPERATURE } from './temperature.ts';
+import { GREATEST_TEMPERATURE, LEAST_TEMPERATURE, TEMPERATURES } from './temperature.ts';
 
 /** Token ids: an array of integers. */
 export function wholeNumbers() {
@@ -24,7 +24,7 @@ export function logProbabilities() {
 /** A sampling temperature; 0 takes the likeliest token. */
 export function samplingTemperature() {
   const fits = (value: number) => value === 0 || (value >= LEAST_TEMPERATURE && value <= GREATEST_TEMPERATURE);
-  return z.number().nonnegative().refine(fits, 'expected a temperature of 0, or from 0.000001 to 1000000');
+  return z.number().nonnegative().refine(fits, `expected a temperature of ${TEMPERATURES}`);
 }
 
 /**

@@ -4,3 +4,6 @@
  */
 export const LEAST_TEMPERATURE = 1e-6;
 export const GREATEST_TEMPERATURE = 1e6;
+
+/** Those that are taken, for people; 0 takes the likeliest token. */
+export const TEMPERATURES = `0, or from ${LEAST_TEMPERATURE} to ${GREATEST_TEMPERATURE}`;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sha256Of } from '../policy/network/published.ts';
+import { sha256Of } from '../stream/sha256.ts';
 import { policyInFolder, preparePolicy } from './folder.ts';
 import { freshState } from './state.ts';
 import { writeVersion, writeVersionFile } from './versions.ts';

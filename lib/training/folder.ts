@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DartError } from '../errors.ts';
-import { begunWith, checkPolicyOf, sha256Of } from '../policy/network/published.ts';
+import { begunWith, checkPolicyOf } from '../policy/network/published.ts';
 import { lockFile } from '../store/lock.ts';
 import { makeWritableFolderSync, writeWhole } from '../stream/files.ts';
+import { sha256Of } from '../stream/sha256.ts';
 import { listVersions, POLICY_FILE, TORCH_POLICY_FILE, versionFolder } from './versions.ts';
 
 /**
@@ -93,5 +94,5 @@ export function lockFolder(dir: string): () => void {
 /** Name of a run that nobody named: the folder's, with a mark that tells folders of one name apart. */
 export function runIdOf(dir: string): string {
   const name = dir.split('/').filter(Boolean).at(-1) ?? 'policy';
-  return `${name}-${sha256Of(Buffer.from(dir)).slice(0, 8)}`;
+  return `${name}-${sha256Of(dir).slice(0, 8)}`;
 }

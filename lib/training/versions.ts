@@ -3,9 +3,10 @@ import { createReadStream, existsSync, readdirSync, readFileSync, statSync } fro
 import { lstat, open, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { checkDigest, sha256Of } from '../policy/network/published.ts';
+import { checkDigest } from '../policy/network/published.ts';
 import { fileError } from '../stream/errno.ts';
 import { makeFolder, writeWhole } from '../stream/files.ts';
+import { sha256Of } from '../stream/sha256.ts';
 
 /**
  * The folder that versions of a policy are published in:

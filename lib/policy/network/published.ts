@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { DartError } from '../../errors.ts';
 import { fileError } from '../../stream/errno.ts';
+import { sha256Of } from '../../stream/sha256.ts';
 
 /** A file of a published folder whose bytes are not those that were written. */
 export class DamagedFile extends DartError {}
@@ -14,11 +14,6 @@ const manifestSchema = z.looseObject({
 });
 const latestSchema = z.looseObject({ path: z.string() });
 const stateSchema = z.looseObject({ base_sha256: z.string() });
-
-/** Of bytes, in hexadecimal. */
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 /** @throws DamagedFile where the digest of a version's file is not the one that its manifest names. */
 export function checkDigest(digest: string, wanted: string | undefined, path: string): void {

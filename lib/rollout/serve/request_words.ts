@@ -1,10 +1,11 @@
+import { TEMPERATURES } from '../../stream/temperature.ts';
 import { badRequest } from './refusal.ts';
 
 /** What each field must be, for those who got it wrong. */
 const WANTED: Readonly<Record<string, string>> = {
   model: 'a text',
   messages: 'a list of at least one message, each with a role and a content: a text, or a list of parts',
-  temperature: 'a number: 0, or from 0.000001 to 1000000',
+  temperature: `a number: ${TEMPERATURES}`,
   top_p: 'a number above 0, up to 1',
   top_k: 'a whole number, or -1 for none',
   max_tokens: 'a whole number above 0',
